@@ -1,0 +1,1 @@
+"""Full-scene label maps from large satellite scenes, on Huawei Ascend NPUs."""

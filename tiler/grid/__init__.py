@@ -1,0 +1,1 @@
+"""Where tiles, cores and parts lie. Integers only: no files, devices or processes."""

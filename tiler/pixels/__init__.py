@@ -1,0 +1,1 @@
+"""What is done to pixels: NumPy arrays in, NumPy arrays out."""
