@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tiler.errors import OverlapError
 
 
@@ -27,5 +29,5 @@ def core_bounds(starts: list[int], length_px: int, size_px: int) -> list[int]:
     A pixel belongs to the tile whose centre is nearest; at equal distance, to the later one.
     The edge between two tiles is the middle between their centres, rounded down.
     """
-    inner = [(a + b + size_px) // 2 for a, b in zip(starts, starts[1:], strict=False)]
+    inner = [(a + b + size_px) // 2 for a, b in pairwise(starts)]
     return [0, *inner, length_px]

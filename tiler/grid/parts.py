@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isqrt
 from typing import Literal
 
@@ -64,8 +65,8 @@ def split_into_parts(grid: Grid, shape: PartShape, tiles_per_part: int = 64) -> 
     col_edges = _even_edges(grid.cols, cols)
     blocks = [
         (r0, r1, c0, c1)
-        for r0, r1 in zip(row_edges, row_edges[1:], strict=False)
-        for c0, c1 in zip(col_edges, col_edges[1:], strict=False)
+        for r0, r1 in pairwise(row_edges)
+        for c0, c1 in pairwise(col_edges)
     ]
     return [Part(index, grid, *block) for index, block in enumerate(blocks)]
 

@@ -88,7 +88,8 @@ def _by_color(wanted: Sequence[str], colors: Sequence[str]) -> BandChoice:
     in_order = BandChoice(
         tuple(range(1, len(wanted) + 1)),
         (
-            f"names no band: bands 1 to {len(wanted)} are read as {', '.join(wanted)}, in this order",
+            f"names no band: bands 1 to {len(wanted)} are read as {', '.join(wanted)}, "
+            "in this order",
         ),
     )
     if len(missing) == len(wanted):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 Color = tuple[int, int, int]
 
@@ -35,7 +37,7 @@ class Legend:
         """The label of invalid pixels: the largest value of the dtype, never a class."""
         return int(np.iinfo(self.dtype).max)
 
-    def unknown(self, labels: np.ndarray) -> list[int]:
+    def unknown(self, labels: NDArray[Any]) -> list[int]:
         """Values in an integer array that are no class of this legend."""
         known = [c.id for c in self.classes]
         if labels.min() >= 0 and labels.max() < len(known) and known == list(range(len(known))):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ class Stitcher:
         self._labels = np.full((self._core.height, self._core.width), legend.nodata, legend.dtype)
 
     def place(
-        self, tile: Tile, labels: NDArray[np.integer], invalid: NDArray[np.bool_] | None
+        self, tile: Tile, labels: NDArray[np.integer[Any]], invalid: NDArray[np.bool_] | None
     ) -> None:
         """Write a tile's core.
 

@@ -40,7 +40,7 @@ def equal_to_nodata(bands: NDArray[np.generic], nodata: float) -> NDArray[np.boo
         return np.isnan(bands) if bands.dtype.kind == "f" else np.zeros(bands.shape, bool)
     if bands.dtype.kind == "f":
         return np.asarray(bands == bands.dtype.type(nodata))
-    info = np.iinfo(bands.dtype)
+    info = np.iinfo(bands.dtype.name)
     if not float(nodata).is_integer() or not info.min <= nodata <= info.max:
         return np.zeros(bands.shape, bool)
     return np.asarray(bands == bands.dtype.type(nodata))
