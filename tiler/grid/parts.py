@@ -63,11 +63,7 @@ def split_into_parts(grid: Grid, shape: PartShape, tiles_per_part: int = 64) -> 
         rows = cols = isqrt(tiles_per_part)
     row_edges = _even_edges(grid.rows, rows)
     col_edges = _even_edges(grid.cols, cols)
-    blocks = [
-        (r0, r1, c0, c1)
-        for r0, r1 in pairwise(row_edges)
-        for c0, c1 in pairwise(col_edges)
-    ]
+    blocks = [(r0, r1, c0, c1) for r0, r1 in pairwise(row_edges) for c0, c1 in pairwise(col_edges)]
     return [Part(index, grid, *block) for index, block in enumerate(blocks)]
 
 
