@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# GDAL's names for colours; the others (gray, palette, undefined, alpha …) name no band.
-COLORS = ("red", "green", "blue", "nir", "cyan", "magenta", "yellow", "black", "pan")
-ALIASES = {"near infrared": "nir", "near-infrared": "nir", "infrared": "nir", "panchromatic": "pan"}
-# "Band 1", "Layer_2": what drivers write where nobody named a band.
-NUMBERED = re.compile(r"(band|layer)[ _-]?\d+", re.IGNORECASE)
+from tiler.pixels.band_names import BandError, SceneNames
 
-
-class BandError(ValueError):
-    """The bands asked for are not in the scene."""
+_REMEDY = "Say which to read with scenes.bands, by index or name"
 
 
 @dataclass(frozen=True)
@@ -37,124 +30,81 @@ def choose_bands(
 ) -> BandChoice:
     """Bands for a model that reads `wanted`, from a scene with these descriptions and colours.
 
-    `asked` (the job's `scenes.bands`, 1-based indexes or names) comes first. Else names are
-    matched with the bands' descriptions, or, where there are none, with their colour
-    interpretation; where a scene names no band, order counts.
+    `asked` (the job's `scenes.bands`, 1-based indexes or names) comes first. Else each name is
+    looked for among the bands' descriptions, then among their colour interpretations. One band
+    may go without a name if it is the only one left; where no band has a name, order counts.
+    A scene whose descriptions name other bands is refused, whatever their order: B2 is blue of
+    one sensor and green of another.
 
     Raises BandError, with a message that says what was wanted and what is there.
     """
+    scene = SceneNames(descriptions, colors)
     if asked is not None:
-        return _asked(asked, descriptions, colors)
-    names = _names(descriptions)
-    if not any(names):
-        return _by_color(wanted, colors)
-    missing = [w for w in wanted if _plain(w) not in names]
-    if missing:
-        raise BandError(f"has no band {_quoted(missing)}; it has {_told(descriptions)}. {_REMEDY}")
-    return BandChoice(tuple(_index(w, names, descriptions) for w in wanted))
+        return _asked(wanted, asked, scene)
+    if len(wanted) > scene.count:
+        raise BandError(f"has {scene}; the model reads {len(wanted)}: {', '.join(wanted)}")
+    found = {name: scene.find(name) for name in wanted}
+    missing = [name for name, band in found.items() if band is None]
+    if not missing:
+        return _by_name(found, scene)
+    if len(missing) == len(wanted) and not scene.any_described:
+        return _in_order(wanted, scene)
+    left = [i for i in range(1, scene.count + 1) if i not in found.values()]
+    if len(missing) == 1 and len(left) == 1 and not scene.is_named(left[0]):
+        return _with_the_last(missing[0], left[0], found, scene)
+    raise BandError(f"has no band {_quoted(missing)}; it has {scene}. {_REMEDY}")
 
 
-_REMEDY = "Say which to read with scenes.bands, by index or name"
-
-
-def _asked(
-    asked: Sequence[int | str], descriptions: Sequence[str | None], colors: Sequence[str]
-) -> BandChoice:
-    names = _names(descriptions)
-    if not any(names):
-        names = [_color(c) for c in colors]
+def _asked(wanted: Sequence[str], asked: Sequence[int | str], scene: SceneNames) -> BandChoice:
+    if len(asked) != len(wanted):
+        raise BandError(
+            f"is to be read with scenes.bands, which gives {len(asked)} of the {len(wanted)} bands "
+            f"that the model reads: {', '.join(wanted)}"
+        )
     indexes = []
     for band in asked:
-        if isinstance(band, int):
-            if not 1 <= band <= len(colors):
-                raise BandError(f"has no band {band}; it has {_told(descriptions)}")
-            indexes.append(band)
-        elif _plain(band) in names:
-            indexes.append(_index(band, names, descriptions))
+        if isinstance(band, str):
+            index = scene.find(band)
         else:
-            raise BandError(f"has no band {_quoted([band])}; it has {_told(descriptions)}")
+            index = band if 1 <= band <= scene.count else None
+        if index is None:
+            raise BandError(f"has no band {band!r}, which scenes.bands asks for; it has {scene}")
+        indexes.append(index)
     return BandChoice(tuple(indexes))
 
 
-def _by_color(wanted: Sequence[str], colors: Sequence[str]) -> BandChoice:
-    count = len(colors)
-    if len(wanted) > count:
-        raise BandError(
-            f"has {count} band{'s' if count > 1 else ''}, the model reads {len(wanted)} "
-            f"({', '.join(wanted)})"
-        )
-    names = [_color(c) for c in colors]
-    missing = [w for w in wanted if _plain(w) not in names]
-    in_order = BandChoice(
-        tuple(range(1, len(wanted) + 1)),
-        (
-            f"names no band: bands 1 to {len(wanted)} are read as {', '.join(wanted)}, "
-            "in this order",
-        ),
+def _by_name(found: dict[str, int | None], scene: SceneNames) -> BandChoice:
+    indexes = tuple(i for i in found.values() if i is not None)
+    if all(scene.is_described(i) for i in indexes):
+        return BandChoice(indexes)
+    return BandChoice(indexes, (f"bands by colour interpretation: {_pairs(found)}",))
+
+
+def _in_order(wanted: Sequence[str], scene: SceneNames) -> BandChoice:
+    """Bands from the first on; a doubt where colours name some, or tag one of them alpha."""
+    indexes = tuple(range(1, len(wanted) + 1))
+    colors = [scene.colors[i - 1] for i in indexes]
+    order = f"bands 1 to {len(wanted)} are read as {', '.join(wanted)}, in this order"
+    if not any(scene.is_named(i) for i in indexes) and "alpha" not in colors:
+        return BandChoice(indexes, (f"names no band: {order}",))
+    note = f"has bands tagged {', '.join(colors)}; {order}, as data. {_REMEDY} if that is wrong"
+    return BandChoice(indexes, (note,), guessed=True)
+
+
+def _with_the_last(
+    name: str, last: int, found: dict[str, int | None], scene: SceneNames
+) -> BandChoice:
+    named = _pairs({n: i for n, i in found.items() if n != name})
+    note = (
+        f"band {last}, tagged {scene.colors[last - 1]}, is read as {name}: data, not a mask; "
+        f"the others by name: {named}. {_REMEDY} if that is wrong"
     )
-    if len(missing) == len(wanted):
-        return _with_alpha_told(in_order, colors)
-    if not missing:
-        return BandChoice(
-            tuple(names.index(_plain(w)) + 1 for w in wanted),
-            (f"bands by colour interpretation: {_pairs(wanted, names)}",),
-        )
-    left = [i for i, name in enumerate(names) if name not in [_plain(w) for w in wanted]]
-    if len(missing) > 1 or len(left) != 1 or names[left[0]] is not None:
-        raise BandError(
-            f"has no band {_quoted(missing)}; its bands' colours are {', '.join(colors)}. {_REMEDY}"
-        )
-    names[left[0]] = _plain(missing[0])
-    return BandChoice(
-        tuple(names.index(_plain(w)) + 1 for w in wanted),
-        (
-            f"band {left[0] + 1}, tagged {colors[left[0]]}, is read as {missing[0]}: data, "
-            "not a mask; the others by colour interpretation: "
-            f"{_pairs([w for w in wanted if w not in missing], names)}. {_REMEDY} if that is wrong",
-        ),
-        guessed=True,
-    )
-
-
-def _with_alpha_told(choice: BandChoice, colors: Sequence[str]) -> BandChoice:
-    """The same choice; where it takes a band tagged alpha for data, the notes say so."""
-    alpha = [i for i in choice.indexes if colors[i - 1] == "alpha"]
-    if not alpha:
-        return choice
-    note = f"band {alpha[0]}, tagged alpha, is read as data, not as a mask. {_REMEDY} if not"
-    return BandChoice(choice.indexes, (*choice.notes, note), guessed=True)
-
-
-def _names(descriptions: Sequence[str | None]) -> list[str | None]:
-    return [_plain(d) if d and not NUMBERED.fullmatch(d.strip()) else None for d in descriptions]
-
-
-def _plain(name: str) -> str:
-    plain = name.strip().casefold()
-    return ALIASES.get(plain, plain)
-
-
-def _color(color: str) -> str | None:
-    return _plain(color) if _plain(color) in COLORS else None
-
-
-def _index(wanted: str, names: Sequence[str | None], descriptions: Sequence[str | None]) -> int:
-    if list(names).count(_plain(wanted)) > 1:
-        raise BandError(
-            f"has several bands called {_quoted([wanted])}: {_told(descriptions)}. {_REMEDY}"
-        )
-    return list(names).index(_plain(wanted)) + 1
+    return BandChoice(tuple(i or last for i in found.values()), (note,), guessed=True)
 
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{n}'" for n in names)
 
 
-def _told(descriptions: Sequence[str | None]) -> str:
-    count = len(descriptions)
-    named = [d for d in descriptions if d]
-    return f"{count} band{'s' if count != 1 else ''}" + (f": {', '.join(named)}" if named else "")
-
-
-def _pairs(wanted: Sequence[str], names: Sequence[str | None]) -> str:
-    return ", ".join(f"{w} = band {list(names).index(_plain(w)) + 1}" for w in wanted)
+def _pairs(found: dict[str, int | None]) -> str:
+    return ", ".join(f"{name} = band {index}" for name, index in found.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -10,37 +11,56 @@ from numpy.typing import NDArray
 InvalidRule = Literal["all", "any"]
 
 
-def invalid_pixels(
-    bands: NDArray[np.generic],
-    masked: NDArray[np.bool_] | None,
-    rule: InvalidRule,
+def invalid_by_rule(
+    masked_bands: Iterable[NDArray[np.bool_]], rule: InvalidRule
 ) -> NDArray[np.bool_] | None:
-    """Invalid pixels (bool [height, width]) of `bands` ([band, height, width]); None: none.
+    """Where every band (`all`) or some band (`any`) is masked; None: nowhere.
 
-    `masked` marks what the file declares invalid: per band ([band, height, width]), for all
-    bands alike ([1, height, width]), or None where the file declares nothing. With rule `all`
-    a pixel is invalid where every band is masked, with `any` where some band is. A pixel in
-    which some band is NaN or infinite is invalid under both rules, since one such value can
-    spoil every label of its tile.
+    Bands (bool [height, width], True where a band has no data) are taken one at a time, and
+    with `all` no more of them than are needed: over an image without gaps, the first tells.
     """
-    invalid = None
-    if masked is not None:
-        invalid = masked.all(axis=0) if rule == "all" else masked.any(axis=0)
-    if bands.dtype.kind == "f":
-        # As the model would see it: a float64 beyond float32's range arrives as infinite.
-        with np.errstate(over="ignore"):
-            not_finite = ~np.isfinite(bands.astype(np.float32, copy=False)).all(axis=0)
-        invalid = not_finite if invalid is None else invalid | not_finite
+    invalid: NDArray[np.bool_] | None = None
+    for masked in masked_bands:
+        if invalid is None:
+            invalid = masked.copy()
+        elif rule == "all":
+            invalid &= masked
+        else:
+            invalid |= masked
+        if rule == "all" and not invalid.any():
+            return None
     return invalid if invalid is not None and invalid.any() else None
 
 
-def equal_to_nodata(bands: NDArray[np.generic], nodata: float) -> NDArray[np.bool_]:
-    """Where `bands` hold the value `nodata`; NaN equals NaN. Same shape as `bands`."""
-    if np.isnan(nodata):
-        return np.isnan(bands) if bands.dtype.kind == "f" else np.zeros(bands.shape, bool)
-    if bands.dtype.kind == "f":
-        return np.asarray(bands == bands.dtype.type(nodata))
-    info = np.iinfo(bands.dtype.name)
-    if not float(nodata).is_integer() or not info.min <= nodata <= info.max:
-        return np.zeros(bands.shape, bool)
-    return np.asarray(bands == bands.dtype.type(nodata))
+def not_finite(bands: NDArray[np.generic]) -> NDArray[np.bool_] | None:
+    """Where some band of `bands` ([band, height, width]) is NaN or infinite; None: nowhere.
+
+    As the model would see it, in float32: a float64 beyond its range counts as infinite. Such
+    a pixel is invalid under both rules, since one such value can spoil a whole tile's labels.
+    """
+    if bands.dtype.kind != "f":
+        return None
+    with np.errstate(over="ignore"):
+        found = ~np.isfinite(bands.astype(np.float32, copy=False)).all(axis=0)
+    return found if found.any() else None
+
+
+def equal_to_nodata(pixels: NDArray[np.generic], nodata: float) -> NDArray[np.bool_]:
+    """Where `pixels` hold the value `nodata`; NaN equals NaN. Same shape as `pixels`.
+
+    A nodata that a float dtype cannot hold exactly means the nearest value that it can.
+    """
+    if pixels.dtype.kind == "f":
+        if np.isnan(nodata):
+            return np.isnan(pixels)
+        with np.errstate(over="ignore"):
+            return np.asarray(pixels == pixels.dtype.type(nodata))
+    if not is_value_of(nodata, pixels.dtype):
+        return np.zeros(pixels.shape, bool)
+    return np.asarray(pixels == pixels.dtype.type(nodata))
+
+
+def is_value_of(nodata: float, dtype: np.dtype[np.generic]) -> bool:
+    """Whether a pixel of this integer dtype can hold the value `nodata`."""
+    info = np.iinfo(dtype.name)
+    return float(nodata).is_integer() and info.min <= nodata <= info.max
