@@ -36,7 +36,7 @@ SWITCHES = frozenset(
 
 
 def environment(
-    lib: Path, base: Mapping[str, str] | None = None, **switches: SwitchValue
+    lib: Path, base: Mapping[str, str] | None = None, /, **switches: SwitchValue
 ) -> dict[str, str]:
     """`base` (this process's environment unless given) with the simulator and its switches set.
 

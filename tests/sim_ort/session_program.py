@@ -57,7 +57,8 @@ def _model(nodes: list[Any], source: Any, result: Any, weights: list[Any]) -> by
     graph = helper.make_graph(nodes, "net", [source], [result], weights)
     model: ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8  # what 1.22.1 reads at most
-    return model.SerializeToString()
+    serialized: bytes = model.SerializeToString()
+    return serialized
 
 
 def strict_session(model: bytes, **provider_options: str) -> Any:
@@ -150,8 +151,8 @@ def copy_in_other_thread() -> None:
     say(errors=errors)
 
 
-def run_before_last_one_ended() -> None:
-    """Fetch labels of a run that nobody has waited for; then those of one that was waited for."""
+def fetch_without_waiting() -> None:
+    """Fetch the labels of a run that nobody has waited for."""
     model = segmentation_model()
     session = strict_session(model)
     unsynchronised = ort.RunOptions()
@@ -186,7 +187,7 @@ SCENARIOS: dict[str, Callable[[], None]] = {
         new_session_after_failure,
         read_device_memory,
         copy_in_other_thread,
-        run_before_last_one_ended,
+        fetch_without_waiting,
         single_operator,
         late_shape,
     )

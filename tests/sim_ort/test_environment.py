@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,6 @@ def test_line_still_being_written_is_left_out(tmp_path: Path) -> None:
 
 
 def test_calls_of_one_function() -> None:
-    trace = [{"fn": "a", "n": 1}, {"fn": "b"}, {"fn": "a", "n": 2}]
+    trace: list[dict[str, Any]] = [{"fn": "a", "n": 1}, {"fn": "b"}, {"fn": "a", "n": 2}]
 
     assert [call["n"] for call in calls_of(trace, "a")] == [1, 2]

@@ -107,7 +107,7 @@ def test_trace_names_the_execution_of_each_tile(ascend_env: AscendEnv, tmp_path:
     [
         ("build_ms", "aclgrphBuildModel", "aclgrphParseONNXFromMem"),
         ("save_ms", "aclgrphSaveModel", "aclgrphBuildModel"),
-        ("exec_ms", "task.exec", "aclmdlExecuteAsync"),
+        ("exec_ms", "task.exec", "aclgrphSaveModel"),
     ],
 )
 def test_a_step_can_be_made_slow(
@@ -118,8 +118,7 @@ def test_a_step_can_be_made_slow(
     run_session(env, tmp_path, "tiles", "--count", "1")
 
     ends = {call["fn"]: call["t"] for call in trace_of(env)}
-    # A little less than 200 ms: the queued work may start before its call has been written down.
-    assert ends[slow_call] - ends[call_before] > 0.15
+    assert ends[slow_call] - ends[call_before] >= 0.2
 
 
 # ------------------------------------------------------------------------------- devices, threads
@@ -144,7 +143,7 @@ def test_copy_in_a_thread_without_session_has_no_context(
 def test_labels_of_a_run_not_waited_for_are_not_there(
     ascend_env: AscendEnv, tmp_path: Path
 ) -> None:
-    ended = run_session(ascend_env(exec_ms=500), tmp_path, "run_before_last_one_ended")
+    ended = run_session(ascend_env(exec_ms=1500), tmp_path, "fetch_without_waiting")
 
     assert ended.fact == {"equals_cpu": False}
 
