@@ -12,8 +12,8 @@ from rasterio.errors import NodataShadowWarning, NotGeoreferencedWarning
 
 # GDAL's block cache, one for the whole process, so part of a worker's memory bound whatever the
 # scene's size. A reader needs one row of the file's blocks, as wide as its part (see
-# SceneReader): 8 tiles of 768 pixels over 1024-pixel blocks of 4 float64 bands take 200 MiB.
-CACHE_BYTES = 256 * 2**20
+# SceneReader): 8 tiles of 768 pixels over 1024-pixel blocks of 4 float32 bands take 100 MiB.
+CACHE_BYTES = 128 * 2**20
 
 _OPTIONS: dict[str, str] = {
     # Sidecars (.msk, .aux.xml, world files) are part of a scene. Cloud set-ups often switch

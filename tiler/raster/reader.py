@@ -64,6 +64,7 @@ class SceneReader:
         self._rule = rule
         self._cache_bytes = cache_bytes
         self._stack = ExitStack()
+        self._failure: str | None = None
 
     def __enter__(self) -> SceneReader:
         """Raises SceneError where the scene cannot be opened or has too few bands."""
@@ -105,7 +106,8 @@ class SceneReader:
         Where a window overlaps the one before it and has the same columns, the shared rows are
         copied from memory, so that the file's are read once.
 
-        Raises SceneError that names the rows and columns where a block cannot be read.
+        Raises SceneError that names the rows and columns where a block cannot be read; from
+        then on, every read raises it again.
         """
         before: tuple[Window, Pixels] | None = None
         for window in windows:
@@ -137,6 +139,8 @@ class SceneReader:
 
     def _read_strip(self, strip: Window, bands: NDArray[np.generic]) -> NDArray[np.bool_] | None:
         """Fill `bands` ([band, strip's height, width]); returns where pixels are invalid."""
+        if self._failure is not None:
+            raise SceneError(self._failure)
         window = RasterioWindow(strip.col, strip.row, strip.width, strip.height)
         try:
             if self._one_dtype:
@@ -146,9 +150,9 @@ class SceneReader:
                     self._dataset.read(index, window=window, out=band)
             masked = invalid_by_rule(self._masks.bands(bands, window), self._rule)
         except GDAL_ERRORS as error:
-            raise SceneError(
-                f"{told(self._path)}: cannot be read at {strip}: {reason(error)}"
-            ) from error
+            # GDAL tells once: read again, a VRT whose source is gone is zeros without an error.
+            self._failure = f"{told(self._path)}: cannot be read at {strip}: {reason(error)}"
+            raise SceneError(self._failure) from error
         strange = not_finite(bands)
         if masked is None or strange is None:
             return strange if masked is None else masked
