@@ -1,0 +1,46 @@
+"""The small part of ONNX Runtime's Python interface that all providers need."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tiler.errors import DeviceError, JobError
+from tiler.infer.graph import LARGEST_BYTES, labelling_model
+from tiler.infer.model import Model
+
+# Fatal errors only: what goes wrong is raised, and told once.
+LOG_FATAL = 4
+
+
+def session_bytes(model: Model, batch: int) -> bytes:
+    """The model as a session gets it: one input of fixed shape, one output of labels.
+
+    The same model and batch always give the same bytes.
+
+    Raises JobError if the file can't be read any more, or the whole is too large for protobuf.
+    """
+    shape = (batch, model.bands, model.size_px, model.size_px)
+    try:
+        proto = labelling_model(
+            model.onnx_file, model.input_name, shape, model.output_name, model.logits
+        )
+    except OSError as error:
+        raise JobError(f"{model.onnx_file}: {error.strerror or error}") from None
+    if proto.ByteSize() > LARGEST_BYTES:
+        raise JobError(f"{model.onnx_file}: models above 2 GB, weights included, are not supported")
+    content: bytes = proto.SerializeToString(deterministic=True)
+    return content
+
+
+def reason(error: BaseException) -> str:
+    """ONNX Runtime's own words in one line, without its prefix of name and number."""
+    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ", "", str(error))
+    return re.sub(r"\s+", " ", text).strip() or type(error).__name__
+
+
+def refuse_options(provider: str, options: Any) -> None:
+    """Raises DeviceError if options are given to a provider that takes none."""
+    if options:
+        names = ", ".join(options)
+        raise DeviceError(f"device.options: {names}: provider {provider} takes no options")
