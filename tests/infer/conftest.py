@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import onnx
 import pytest
+import yaml
 
 from tests.infer.small_models import BANDS, CLASSES, conv_model
+from tiler.job.card import LoadedCard, load_card
 
 MakeOnnx = Callable[..., Path]
-MakeCard = Callable[..., Any]
+MakeCard = Callable[..., LoadedCard]
 
 
 @pytest.fixture
@@ -40,14 +41,20 @@ def make_card(tmp_path: Path) -> MakeCard:
         classes: int = CLASSES,
         sha256: str | None = None,
         input_name: str | None = None,
-    ) -> Any:
-        card = SimpleNamespace(
-            name="test model",
-            sha256=sha256,
-            input=SimpleNamespace(name=input_name, bands=list(bands)),
-            output=SimpleNamespace(labels=None if logits else labels, logits=logits),
-            classes=list(range(classes)),
-        )
-        return SimpleNamespace(path=tmp_path / "card.yaml", card=card, onnx_file=onnx_file)
+    ) -> LoadedCard:
+        card = {
+            "version": 1,
+            "name": "test model",
+            "file": str(onnx_file),
+            "sha256": sha256,
+            "input": {"name": input_name, "bands": list(bands)},
+            "output": {"logits": logits} if logits else {"labels": labels},
+            "classes": [
+                {"id": i, "name": f"class {i}", "color": f"#0000{i:02x}"} for i in range(classes)
+            ],
+        }
+        path = tmp_path / f"{onnx_file.stem}.yaml"
+        path.write_text(yaml.safe_dump(card))
+        return load_card(path)
 
     return make

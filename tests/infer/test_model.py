@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import onnx
 import pytest
@@ -14,9 +13,10 @@ from tests.infer.small_models import CLASSES, SIZE_PX, conv_model
 from tiler.errors import JobError
 from tiler.infer.graph import sha256_of
 from tiler.infer.model import read_model
+from tiler.job.card import LoadedCard
 
 
-def refusal(card: Any, size_px: int = SIZE_PX) -> str:
+def refusal(card: LoadedCard, size_px: int = SIZE_PX) -> str:
     with pytest.raises(JobError) as caught:
         read_model(card, size_px)
     told = str(caught.value)
@@ -60,8 +60,10 @@ def test_a_file_cut_short(make_onnx: MakeOnnx, make_card: MakeCard) -> None:
     assert "cut short" in refusal(make_card(file))
 
 
-def test_a_missing_file(tmp_path: Path, make_card: MakeCard) -> None:
-    assert "No such file" in refusal(make_card(tmp_path / "absent.onnx"))
+def test_a_file_that_went_away(make_onnx: MakeOnnx, make_card: MakeCard) -> None:
+    card = make_card(make_onnx())
+    card.onnx_file.unlink()
+    assert "No such file" in refusal(card)
 
 
 def test_another_file_than_the_card_was_written_for(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -19,9 +18,7 @@ from tiler.infer.graph import (
     model_inputs,
     sha256_of,
 )
-
-if TYPE_CHECKING:
-    from tiler.job.card import LoadedCard
+from tiler.job.card import LoadedCard
 
 _LABEL_DTYPES = {
     getattr(TensorProto, name)
