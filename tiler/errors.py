@@ -41,4 +41,5 @@ class InterruptedRunError(TilerError):
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal_number)
+        self.signal_number = signal_number
         self.exit_code = 128 + signal_number

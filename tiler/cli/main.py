@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -146,7 +146,7 @@ def show_plan(
 
 @cli.command()
 @click.argument("what", type=click.Choice(["job", "model"]))
-def schema(what: str) -> int:
+def schema(what: Literal["job", "model"]) -> int:
     """Print the JSON Schema of job files or model cards, for editors."""
     from tiler.job.schema import json_schema
 

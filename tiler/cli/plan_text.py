@@ -12,6 +12,8 @@ def plan_lines(checked: CheckedJob, surveys: list[SceneSurvey]) -> list[str]:
     planned = [s for s in surveys if s.plan is not None]
     tiles = sum(len(s.plan.grid) for s in planned if s.plan is not None)
     skipped = [s.tiles_skipped for s in planned if s.tiles_skipped is not None]
+    source_bytes = sum(s.plan.info.file_bytes for s in planned if s.plan is not None)
+    label_bytes = sum(s.plan.grid.scene.area for s in planned if s.plan is not None)
     return [
         f"job      {job.name}: {len(surveys)} scenes, to {checked.job.output_dir}",
         f"model    {checked.model.name} ({checked.model.onnx_file}, sha256 "
@@ -22,9 +24,7 @@ def plan_lines(checked: CheckedJob, surveys: list[SceneSurvey]) -> list[str]:
         *(line for s in surveys for line in _scene_lines(s)),
         f"total    {tiles} tiles"
         + (f", {sum(skipped)} of them without a valid pixel" if skipped else "")
-        + f"; {_bytes(sum(s.plan.info.file_bytes for s in planned if s.plan is not None))} to read, "
-        f"at most {_bytes(sum(s.plan.grid.scene.area for s in planned if s.plan is not None))} "
-        "of labels to write before compression",
+        + f"; {_bytes(source_bytes)} to read, {_bytes(label_bytes)} of labels before compression",
     ]
 
 

@@ -38,7 +38,7 @@ class Terminal:
         from tqdm import tqdm
         from tqdm.contrib.logging import logging_redirect_tqdm
 
-        bar: tqdm[None] = tqdm(
+        bar: tqdm[int] = tqdm(
             total=0, unit="tile", file=sys.stderr, disable=True if self.quiet else None
         )
         with bar, logging_redirect_tqdm([log]):
@@ -48,12 +48,12 @@ class Terminal:
 class ProgressBar:
     """The run's progress (tiler.run.stream.Progress) as a tqdm bar."""
 
-    def __init__(self, bar: tqdm[None]) -> None:
+    def __init__(self, bar: tqdm[int]) -> None:
         self._bar = bar
 
     def expect(self, tiles: int) -> None:
         """More tiles (or, where a scene failed, fewer) are to be done than was known."""
-        self._bar.total += tiles
+        self._bar.total = (self._bar.total or 0) + tiles
         self._bar.refresh()
 
     def advance(self, tiles: int) -> None:

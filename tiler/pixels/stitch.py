@@ -22,7 +22,8 @@ class Stitcher:
     def __init__(self, part: Part, legend: Legend) -> None:
         self._core = part.core
         self._missing = {(t.row_index, t.col_index) for row in part.tile_rows for t in row}
-        self._labels = np.full((self._core.height, self._core.width), legend.nodata, legend.dtype)
+        shape = (self._core.height, self._core.width)
+        self._labels: NDArray[np.unsignedinteger[Any]] = np.full(shape, legend.nodata, legend.dtype)
 
     def place(
         self, tile: Tile, labels: NDArray[np.integer[Any]], invalid: NDArray[np.bool_] | None
@@ -44,7 +45,7 @@ class Stitcher:
         """Leave a tile's core nodata: no pixel of it is valid."""
         self._claim(tile)
 
-    def finish(self) -> NDArray[np.generic]:
+    def finish(self) -> NDArray[np.unsignedinteger[Any]]:
         """The part's labels ([core height, core width]).
 
         Raises CoverageError if a core was not written.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tiler.grid.parts import Part, split_into_parts
+from tiler.grid.parts import Part, PartShape, split_into_parts
 from tiler.grid.tiles import Grid
 from tiler.job.card import LoadedCard
 from tiler.job.model import Job
@@ -28,7 +28,7 @@ class ScenePlan:
     @cached_property
     def parts(self) -> list[Part]:
         """Whole rows of tiles where the file's blocks are whole rows of pixels, else squares."""
-        shape = "rows" if self.info.striped else "squares"
+        shape: PartShape = "rows" if self.info.striped else "squares"
         return split_into_parts(self.grid, shape, self.tiles_per_part)
 
     @property
@@ -40,7 +40,7 @@ class ScenePlan:
     @property
     def warnings(self) -> list[str]:
         """What somebody should know who trusts the map."""
-        told = []
+        told: list[str] = []
         if self.bands.guessed:
             told += self.bands.notes
         where = self.info.georeference

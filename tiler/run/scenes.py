@@ -11,9 +11,10 @@ from tiler.errors import JobError
 from tiler.job.load import LoadedJob
 
 # What is taken from a folder that a job names; a file named itself may have any name.
-RASTER_SUFFIXES = frozenset(
-    ".tif .tiff .gtiff .vrt .jp2 .j2k .img .jpg .jpeg .png .webp .nc .h5 .hdf .hdf5 .he5 "
-    ".grb .grib .grb2 .grib2 .bil .bip .bsq .dat .ntf .nitf .pix .ecw .zarr".split()
+RASTER_SUFFIXES = (
+    *(".tif", ".tiff", ".gtiff", ".vrt", ".jp2", ".j2k", ".img", ".jpg", ".jpeg", ".png"),
+    *(".nc", ".h5", ".hdf", ".hdf5", ".he5", ".grb", ".grib", ".grb2", ".grib2", ".webp"),
+    *(".bil", ".bip", ".bsq", ".dat", ".ntf", ".nitf", ".pix", ".ecw", ".zarr"),
 )
 # What GDAL keeps beside a raster: never a scene, though a glob like `*` finds it.
 SIDECAR_SUFFIXES = (".aux.xml", ".ovr", ".msk", ".tfw", ".tifw", ".jgw", ".pgw", ".wld", ".prj")
@@ -63,7 +64,9 @@ def _expand(entry: str) -> Iterator[Path]:
     elif path.exists() or not glob.has_magic(entry):
         yield path
     else:
-        yield from sorted(Path(p) for p in glob.iglob(entry, recursive=True) if _is_scene(Path(p)))
+        # Not Path.glob: a pattern here is absolute, and may have its glob anywhere.
+        found = glob.iglob(entry, recursive=True)  # noqa: PTH207
+        yield from sorted(Path(p) for p in found if _is_scene(Path(p)))
 
 
 def _is_scene(path: Path) -> bool:
