@@ -30,6 +30,15 @@ def open_session(model: Model, device: DeviceSpec) -> Session:
     raise DeviceError(f"device.provider: {device.provider!r} is none of cann, cuda, cpu")
 
 
+def worker_environment(provider: str) -> dict[str, str]:
+    """What the environment of a process that holds a device must say before it starts."""
+    if provider == "cann":
+        from tiler.infer.ascend import WORKER_ENVIRONMENT
+
+        return WORKER_ENVIRONMENT
+    return {}
+
+
 def count_devices(provider: str) -> int:
     """How many devices there are; the CPU is one."""
     if provider == "cuda":

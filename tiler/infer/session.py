@@ -17,7 +17,8 @@ class DeviceSpec:
 
     `threads` are those of the cpu provider (None: the runtime's choice), `batch` is used where
     the model lets it be chosen, `cache_dir` holds compiled models (None: the user's cache),
-    `parity` is the least share of labels that must equal the cpu provider's (None: not compared).
+    `parity` is the least share of labels that must equal the cpu provider's (None: not compared),
+    `native_log` is where the device's native code writes its stderr to (None: nowhere to be seen).
     """
 
     provider: str
@@ -28,6 +29,7 @@ class DeviceSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
     cache_dir: Path | None = None
     parity: float | None = None
+    native_log: Path | None = None
 
 
 @dataclass(frozen=True)

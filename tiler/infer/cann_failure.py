@@ -1,0 +1,80 @@
+"""Failures of the CANN provider, told by their cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import onnx
+
+from tiler.infer.ascend import Ascend
+from tiler.infer.ascend_errors import first_cause
+from tiler.infer.cann_operators import unlisted, why_not_taken
+from tiler.infer.ort import reason
+from tiler.infer.proof import NodeRun
+
+_BAD_ID = re.compile(r"Invalid device ID: (\d+), must be between 0 \(inclusive\) and (\d+)")
+# ONNX Runtime's own places in its sources, which say nothing to a user.
+_PLACES = re.compile(
+    r"(/\S+/)?\w+\.(cc|h):\d+ (\w+\(\) |.*?\) )?|\[ONNXRuntimeError\] : \d+ : \w+ : "
+)
+_COMPILING = ("aclgrphBuildModel", "aclgrphParseONNXFromMem")
+_MOST_NAMES = 20
+# The default of ASCEND_PROCESS_LOG_PATH.
+_PLOG = "~/ascend/log/debug/plog"
+
+
+def has_cpu_nodes(error: Exception) -> bool:
+    """Whether a strict session was refused for nodes that the provider did not take."""
+    return "assigned to the default CPU EP" in str(error)
+
+
+def creation_failure(error: Exception, said: str, ascend: Ascend) -> str:
+    """Why a session could not be made. `said` is what native code wrote to stderr."""
+    if bad_id := _BAD_ID.search(str(error)):
+        number, count = map(int, bad_id.groups())
+        if count == 0:
+            return (
+                "no Ascend device was found. Check npu-smi info, and that a container was given one"
+            )
+        there = "only 0 is there" if count == 1 else f"there are {count}, 0 to {count - 1}"
+        return f"device.ids: {number} does not exist; {there}"
+    cause = first_cause(said, str(error)) or ascend.why_not_initialised()
+    return cause or _plain_reason(error)
+
+
+def run_failure(error: Exception, said: str, ascend: Ascend, model: bytes) -> str:
+    """Why a run failed. `said` is what native code wrote to stderr."""
+    recent = ascend.recent_message()
+    cause = first_cause(said, str(error)) or _plain_reason(error)
+    if recent and recent not in cause and "the runtime says" not in cause:
+        cause = f'{cause}; the runtime says "{recent}"'
+    if cause.startswith(_COMPILING):
+        return f"{cause}. {_suspects(onnx.load_from_string(model))}"
+    return cause
+
+
+def described(nodes: Iterable[NodeRun], model: onnx.ModelProto) -> tuple[str, ...]:
+    """Nodes that are not the device's, alike ones together: operator, provider, reason, names."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for node in nodes:
+        why = "a copy between devices" if node.is_copy else why_not_taken(node, model)
+        groups.setdefault((node.operator, node.provider, why), []).append(node.name or "unnamed")
+    return tuple(_group(*key, names) for key, names in groups.items())
+
+
+def _suspects(model: onnx.ModelProto) -> str:
+    found = ", ".join(unlisted(model))
+    if found:
+        return f"Operators that the provider does not list: {found}"
+    return f"The compiler's own log, by default in {_PLOG}, may name the operator"
+
+
+def _group(operator: str, provider: str, why: str, names: list[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{len(names)} {operator} on {provider} ({why}): {shown}{more}"
+
+
+def _plain_reason(error: Exception) -> str:
+    return _PLACES.sub("", reason(error)).strip() or reason(error)
