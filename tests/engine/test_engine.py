@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tiler.engine.cluster import Engine, Finished, Told, WorkerDiedError, WorkerSpec, tell
+from tiler.errors import SceneError
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,18 @@ def folder() -> str:
 
 def fail(text: str) -> None:
     raise ValueError(text)
+
+
+class UnpicklableError(Exception):
+    def __reduce__(self) -> str:
+        raise TypeError("stays here")
+
+
+def fail_because_of_gdal() -> None:
+    try:
+        raise UnpicklableError
+    except UnpicklableError as error:
+        raise SceneError("scene.tif: cannot be read") from error
 
 
 def die() -> None:
@@ -75,6 +88,11 @@ def test_workers_stay_in_the_users_folder(engine: Engine) -> None:
 def test_an_error_of_a_task_is_raised_as_it_was(engine: Engine) -> None:
     with pytest.raises(ValueError, match="no such thing"):
         engine.call("device 0", fail, "no such thing")
+
+
+def test_a_users_error_arrives_though_its_cause_cannot_travel(engine: Engine) -> None:
+    with pytest.raises(SceneError, match=r"scene\.tif: cannot be read"):
+        engine.call("device 0", fail_because_of_gdal)
 
 
 def test_ends_of_tasks_come_with_their_key_and_worker(engine: Engine) -> None:

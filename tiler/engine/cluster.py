@@ -15,6 +15,7 @@ from distributed import Client, Future, Nanny, Scheduler, SpecCluster, get_worke
 from distributed.scheduler import KilledWorker
 
 from tiler.engine.settings import SETTINGS
+from tiler.errors import TilerError
 
 LOOPBACK = "127.0.0.1"
 # One address for nobody: a free port of loopback only (dask's default is 8787 on all).
@@ -99,6 +100,7 @@ class Engine:
         """Give a task to a worker; `key` comes back with its end."""
         spec = next(w for w in self._workers if w.name == worker)
         future = self._client.submit(
+            _run,
             function,
             *args,
             workers=[worker],
@@ -149,6 +151,17 @@ class Engine:
             error = WorkerDiedError(f"worker {worker} died")
         value = None if error is not None else future.result()
         self._events.put(Finished(key, worker, value, error))
+
+
+def _run(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a task's function; what it raises must be able to travel."""
+    try:
+        return function(*args)
+    except TilerError as error:
+        told = error
+    # Its cause may be one of GDAL's or ORT's, which can't be pickled; the line says it all.
+    told.__cause__ = told.__context__ = None
+    raise told
 
 
 def tell(message: Any) -> None:

@@ -111,15 +111,17 @@ def count_ascend_devices() -> int:
 
 
 def _load(name: str) -> ctypes.CDLL:
+    path = _RUNPATH / name
     try:
         return ctypes.CDLL(name)
-    except OSError:
-        if (_RUNPATH / name).exists():
-            try:
-                return ctypes.CDLL(str(_RUNPATH / name))
-            except OSError as other:
-                error = other
-        raise DeviceError(_missing(str(error))) from None
+    except OSError as error:
+        message = str(error)
+    if path.exists():
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as error:
+            message = str(error)
+    raise DeviceError(_missing(message))
 
 
 def _missing(message: str) -> str:
