@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import onnx
 
 from tiler.infer.ascend import Ascend
 from tiler.infer.ascend_errors import first_cause
-from tiler.infer.cann_operators import unlisted, why_not_taken
+from tiler.infer.cann_operators import ProviderRules
 from tiler.infer.ort import reason
 from tiler.infer.proof import NodeRun
 
@@ -56,24 +56,32 @@ def run_failure(error: Exception, said: str, ascend: Ascend, model: bytes) -> st
 
 def described(nodes: Iterable[NodeRun], model: onnx.ModelProto) -> tuple[str, ...]:
     """Nodes that are not the device's, alike ones together: operator, provider, reason, names."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    rules = ProviderRules(model)
+    groups: dict[tuple[str, str], list[str]] = {}
     for node in nodes:
-        why = "a copy between devices" if node.is_copy else why_not_taken(node, model)
-        groups.setdefault((node.operator, node.provider, why), []).append(node.name or "unnamed")
-    return tuple(_group(*key, names) for key, names in groups.items())
+        why = "a copy between devices" if node.is_copy else rules.why_not(node)
+        groups.setdefault((f"{node.operator} on {node.provider}", why), []).append(node.name)
+    return _told(groups)
 
 
 def _suspects(model: onnx.ModelProto) -> str:
-    found = ", ".join(unlisted(model))
-    if found:
-        return f"Operators that the provider does not list: {found}"
+    groups: dict[tuple[str, str], list[str]] = {}
+    for operator, why, name in ProviderRules(model).doubtful():
+        groups.setdefault((operator, why), []).append(name)
+    if groups:
+        return f"Most likely because of {'; '.join(_told(groups))}"
     return f"The compiler's own log, by default in {_PLOG}, may name the operator"
 
 
-def _group(operator: str, provider: str, why: str, names: list[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMES])
+def _told(groups: Mapping[tuple[str, str], list[str]]) -> tuple[str, ...]:
+    return tuple(
+        f"{len(names)} {what} ({why}): {_listed(names)}" for (what, why), names in groups.items()
+    )
+
+
+def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{len(names)} {operator} on {provider} ({why}): {shown}{more}"
+    return ", ".join(name or "unnamed" for name in names[:_MOST_NAMES]) + more
 
 
 def _plain_reason(error: Exception) -> str:

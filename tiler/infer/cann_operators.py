@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
 import onnx
+from onnx import TensorProto, shape_inference
 
 from tiler.infer.proof import NodeRun
 
@@ -30,6 +29,9 @@ LISTED = frozenset(
 )
 # The oldest opset whose nodes it takes.
 _OLDEST_OPSET = 8
+_ONNX = ("", "ai.onnx")
+# Types that neural networks are made of; compilers know few operators for others.
+_USUAL = {"float", "float16", "int8", "uint8", "int16", "int32", "int64", "bool"}
 _PLACED_ON = re.compile(r"Node\(s\) placed on \[(?P<provider>\w+)\]")
 _PLACED = re.compile(r"VerifyEachNodeIsAssignedToAnEp\] +(?P<operator>\S+) \((?P<name>.*)\)\s*$")
 
@@ -46,40 +48,52 @@ def placements(log: str) -> list[NodeRun]:
     return found
 
 
-def why_not_taken(node: NodeRun, model: onnx.ModelProto) -> str:
-    """Why the provider left a node of `model` to another one, as far as its rules are known."""
-    proto = _find(node, model)
-    if proto is None:
-        return "put in by ONNX Runtime"
-    domain = proto.domain or "ai.onnx"
-    if domain != "ai.onnx":
-        return f"an operator of domain {domain}"
-    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    if opset < _OLDEST_OPSET:
-        return f"opset {opset} is too old, {_OLDEST_OPSET} is the least"
-    if proto.op_type not in LISTED:
-        return f"the provider does not list {proto.op_type}"
-    constants = {i.name for i in model.graph.initializer}
-    constants |= {o for n in model.graph.node if n.op_type == "Constant" for o in n.output}
-    if all(not name or name in constants for name in proto.input):
-        return "all its inputs are constants; graph_optimization_level: basic folds them"
-    return "refused for its types or attributes"
+class ProviderRules:
+    """What is known of the provider's rules, applied to a model."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._nodes = list(model.graph.node)
+        self._constants = {i.name for i in model.graph.initializer}
+        for node in self._nodes:
+            if node.op_type == "Constant":
+                self._constants.update(node.output)
+        self._opset = next((o.version for o in model.opset_import if o.domain in _ONNX), 0)
+        self._types = _tensor_types(model)
+
+    def why_not(self, run: NodeRun) -> str:
+        """Why the provider left a node to another one."""
+        same = [n for n in self._nodes if n.op_type == run.operator]
+        named = [n for n in same if n.name == run.name]
+        node = next(iter(named or same), None)
+        if node is None:
+            return "put in by ONNX Runtime"
+        return self._doubt(node) or "refused for its attributes"
+
+    def doubtful(self) -> list[tuple[str, str, str]]:
+        """Nodes that the compiler is the likeliest to refuse: operator, why, name."""
+        found = [(n.op_type, self._doubt(n), n.name) for n in self._nodes]
+        return [(operator, why, name) for operator, why, name in found if why is not None]
+
+    def _doubt(self, node: onnx.NodeProto) -> str | None:
+        if node.domain not in _ONNX:
+            return f"an operator of domain {node.domain}"
+        if self._opset < _OLDEST_OPSET:
+            return f"opset {self._opset} is too old, {_OLDEST_OPSET} is the least"
+        if node.op_type not in LISTED:
+            return f"the provider does not list {node.op_type}"
+        if node.op_type != "Constant" and self._constants.issuperset(filter(None, node.input)):
+            return "all its inputs are constants; graph_optimization_level: basic folds them"
+        odd = {self._types[n] for n in (*node.input, *node.output) if n in self._types} - _USUAL
+        return f"works with {', '.join(sorted(odd))}" if odd else None
 
 
-def unlisted(model: onnx.ModelProto) -> Iterator[str]:
-    """Operator types of a model that the provider does not list, with how many nodes they have."""
-    counts: dict[str, int] = {}
-    for node in model.graph.node:
-        if node.domain not in ("", "ai.onnx"):
-            key = f"{node.domain}::{node.op_type}"
-            counts[key] = counts.get(key, 0) + 1
-        elif node.op_type not in LISTED:
-            counts[node.op_type] = counts.get(node.op_type, 0) + 1
-    for name, count in sorted(counts.items()):
-        yield f"{name} ({count} node{'s' if count > 1 else ''})"
-
-
-def _find(node: NodeRun, model: onnx.ModelProto) -> onnx.NodeProto | None:
-    same = [n for n in model.graph.node if n.op_type == node.operator]
-    named = [n for n in same if n.name == node.name]
-    return next(iter(named or same), None)
+def _tensor_types(model: onnx.ModelProto) -> dict[str, str]:
+    """The element type of each tensor, as far as ONNX can tell."""
+    types = {i.name: i.data_type for i in model.graph.initializer}
+    try:
+        graph = shape_inference.infer_shapes(model).graph
+    except Exception:  # only a hint is lost
+        graph = model.graph
+    for info in (*graph.input, *graph.value_info, *graph.output):
+        types[info.name] = info.type.tensor_type.elem_type
+    return {name: TensorProto.DataType.Name(t).lower() for name, t in types.items()}
