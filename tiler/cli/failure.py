@@ -6,54 +6,48 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from tiler.cli.terminal import Terminal
 from tiler.errors import InterruptedRunError, TilerError
+from tiler.run.report import RunReport
 
 
-class Failure:
-    """How a command ended, if it did not end by itself."""
+def exit_code_of(command: Callable[[], int], terminal: Terminal) -> int:
+    """Run a command; its exit code, or that of the error that ended it.
 
-    exit_code = 1
-
-
-@contextmanager
-def told_in_one_line(terminal: Terminal) -> Iterator[Failure]:
-    """Tell errors of the user's on stderr, and with --json in the one object on stdout.
-
-    A bug of ours goes on as an exception, after the object was printed.
+    An error is told on stderr, and with --json in the one object on stdout as well. A bug of
+    ours goes on as an exception after that.
     """
-    failure = Failure()
     started = time.monotonic()
+
+    def tell(error: str) -> None:
+        if terminal.as_json:
+            report = RunReport(run=None, elapsed_s=time.monotonic() - started, error=error)
+            print(json.dumps(report.as_json()))
+
     try:
         _refuse_foreign_tiler()
-        yield failure
+        return command()
     except TilerError as error:
-        failure.exit_code = error.exit_code
-        if isinstance(error, InterruptedRunError):
-            told = "interrupted before anything was started"
-        else:
-            told = str(error)
         if terminal.debug:
             traceback.print_exc()
-        print(f"tiler: {told}", file=sys.stderr)
-        _print_json(terminal, started, told)
+        told = _told(error)
+        print("\n".join(f"tiler: {line}" for line in told.splitlines()), file=sys.stderr)
+        tell(told)
+        return error.exit_code
     except Exception as error:
-        _print_json(terminal, started, f"internal error: {error!r}")
+        tell(f"internal error: {error!r}")
         raise
+
+
+def _told(error: TilerError) -> str:
+    if isinstance(error, InterruptedRunError):
+        return "interrupted before anything was started"
+    return str(error)
 
 
 def _refuse_foreign_tiler() -> None:
     from tiler.infer.runtime import check_foreign_tiler
 
     check_foreign_tiler()
-
-
-def _print_json(terminal: Terminal, started: float, told: str) -> None:
-    if terminal.as_json:
-        from tiler.run.report import RunReport
-
-        report = RunReport(run=None, elapsed_s=time.monotonic() - started, error=told)
-        print(json.dumps(report.as_json()))

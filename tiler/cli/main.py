@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import click
 
-from tiler.cli.failure import told_in_one_line
+from tiler.cli.failure import exit_code_of
 from tiler.cli.terminal import Terminal
 
 JOB = click.argument("job", type=click.Path(path_type=Path))
@@ -67,7 +67,8 @@ def run(
     if dry_run:
         return show_plan(job, overrides, only, True, as_json, quiet, debug)
     terminal = Terminal(as_json, quiet, debug)
-    with told_in_one_line(terminal) as failure:
+
+    def label() -> int:
         from tiler.run.run import check_job, run_job
 
         with terminal.progress() as progress:
@@ -77,7 +78,8 @@ def run(
         elif not quiet:
             print("\n".join(report.lines()))
         return report.exit_code
-    return failure.exit_code
+
+    return exit_code_of(label, terminal)
 
 
 @cli.command()
@@ -115,33 +117,21 @@ def show_plan(
     debug: bool,
 ) -> int:
     """Print the plan; 1 if some scene can't be planned."""
-    terminal = Terminal(as_json, quiet, debug)
-    with told_in_one_line(terminal) as failure:
+
+    def survey_all() -> int:
         from tiler.cli.plan_text import plan_lines
         from tiler.run.run import check_job
-        from tiler.run.survey import survey
+        from tiler.run.survey import plan_as_json, survey
 
         checked = check_job(job, overrides, only)
         surveys = [survey(checked, scene, scan) for scene in checked.scenes]
         if as_json:
-            tiling = checked.job.job.tiling
-            print(
-                json.dumps(
-                    {
-                        "tiling": {
-                            "size_px": tiling.size_px,
-                            "overlap_px": tiling.overlap_px,
-                            "margin_px": tiling.margin_px,
-                            "stride_px": tiling.stride_px,
-                        },
-                        "scenes": [s.as_json() for s in surveys],
-                    }
-                )
-            )
+            print(json.dumps(plan_as_json(checked, surveys)))
         else:
             print("\n".join(plan_lines(checked, surveys)))
         return int(any(s.error is not None for s in surveys))
-    return failure.exit_code
+
+    return exit_code_of(survey_all, Terminal(as_json, quiet, debug))
 
 
 @cli.command()

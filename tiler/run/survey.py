@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,17 @@ def core_sizes(plan: ScenePlan) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def _skipped(work: SceneWork, plan: ScenePlan) -> int:
     return sum(count_empty_tiles(work, part) for part in plan.parts)
+
+
+def plan_as_json(checked: CheckedJob, surveys: Sequence[SceneSurvey]) -> dict[str, Any]:
+    """The object that `tiler plan --json` prints."""
+    tiling = checked.job.job.tiling
+    return {
+        "tiling": {
+            "size_px": tiling.size_px,
+            "overlap_px": tiling.overlap_px,
+            "margin_px": tiling.margin_px,
+            "stride_px": tiling.stride_px,
+        },
+        "scenes": [s.as_json() for s in surveys],
+    }

@@ -1,0 +1,107 @@
+"""From a scene's parts to its label map: a Cloud Optimized GeoTIFF, read back before it counts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import rasterio
+from rasterio.io import DatasetReader, MemoryFile
+from rasterio.shutil import copy
+from rasterio.windows import Window as RasterioWindow
+
+from tiler.errors import SceneError
+from tiler.grid.window import Window
+from tiler.raster.durable import unwritable
+from tiler.raster.env import gdal_env
+from tiler.raster.mosaic import LabelMap, check_coverage, mosaic_vrt
+from tiler.raster.opening import GDAL_ERRORS, reason
+from tiler.raster.spool import PartFile
+
+__all__ = ["LabelMap", "assemble", "verify"]
+
+BLOCK_PX = 512
+# On labels, zstd's level 9 takes six times level 1's time to save a sixth of its bytes;
+# deflate's level 6 saves more, and who asks for deflate has asked for slow and small.
+LEVELS = {"zstd": {"level": 1}, "deflate": {"level": 6}, "lzw": {}, "none": {}}
+
+
+def assemble(
+    parts: Sequence[PartFile], label_map: LabelMap, target: Path, threads: int = 2
+) -> None:
+    """Write the label map as a COG at `target`, and its class names in `target`.aux.xml.
+
+    Overviews are by mode: an overview pixel is the most frequent class below it, and nodata
+    only where all of them are. `threads` is how many compress. Memory is bounded by GDAL's
+    block cache, whatever the scene's size.
+
+    Raises CoverageError unless the parts' cores partition the scene, and SceneError, naming
+    the folder, if the file can't be written.
+    """
+    check_coverage([part.core for part in parts], label_map.height, label_map.width)
+    vrt = mosaic_vrt(parts, label_map)
+    try:
+        with gdal_env(), MemoryFile(vrt, ext=".vrt") as memory, memory.open() as mosaic:
+            copy(
+                mosaic,
+                target,
+                driver="COG",
+                compress=label_map.compress,
+                blocksize=BLOCK_PX,
+                overview_resampling="mode",
+                bigtiff="if_safer",
+                num_threads=threads,
+                **LEVELS[label_map.compress],
+            )
+    except GDAL_ERRORS as error:
+        raise unwritable(target, _why(error, parts, target)) from error
+
+
+def _why(error: Exception, parts: Sequence[PartFile], target: Path) -> str:
+    """GDAL's reason, or that the disk is full: GDAL says so on stderr only, and has removed
+    the file by the time that its error is raised."""
+    # Overviews take a third of the map's own bytes; the rest is the table of blocks.
+    needed = sum(part.size_bytes for part in parts) * 3 // 2 + 2**16
+    if shutil.disk_usage(target.parent).free < needed:
+        return f"{os.strerror(errno.ENOSPC)} (about {needed // 2**20 + 1} MB are needed)"
+    return reason(error)
+
+
+def verify(parts: Sequence[PartFile], target: Path) -> None:
+    """Read the whole file at `target` back and compare its labels with each part's checksum.
+
+    GDAL may lose an error in closing a file: a full disk, for one. Reading is the only proof.
+
+    Raises SceneError if a block can't be read or labels differ from those computed.
+    """
+    fault = f"{target} does not hold what was computed"
+    try:
+        with gdal_env(), rasterio.open(target) as file:
+            for part in parts:
+                if _crc32(file, part.core) != part.crc32:
+                    raise SceneError(f"{fault}: {part.core} differ. Run the scene again")
+    except GDAL_ERRORS as error:
+        raise SceneError(
+            f"{fault}: {reason(error)}. Is the disk full? Run the scene again"
+        ) from error
+
+
+def _crc32(file: DatasetReader, core: Window) -> int:
+    crc = 0
+    for strip in _strips(core):
+        window = RasterioWindow(strip.col, strip.row, strip.width, strip.height)
+        crc = zlib.crc32(file.read(1, window=window).data, crc)
+    return crc
+
+
+def _strips(core: Window) -> Iterator[Window]:
+    """The core, cut where the file's rows of blocks end, so that a block is decoded once."""
+    row = core.row
+    while row < core.row_stop:
+        stop = min((row // BLOCK_PX + 1) * BLOCK_PX, core.row_stop)
+        yield Window(row, core.col, stop - row, core.width)
+        row = stop
