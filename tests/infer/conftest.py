@@ -10,6 +10,8 @@ import onnx
 import pytest
 import yaml
 
+from tests.ascend_sim.fixtures import AscendEnv, ascend_env, ascend_lib  # noqa: F401
+from tests.infer.cann_runner import CannRunner
 from tests.infer.small_models import BANDS, CLASSES, conv_model
 from tiler.job.card import LoadedCard, load_card
 
@@ -27,6 +29,12 @@ def make_onnx(tmp_path: Path) -> MakeOnnx:
         return path
 
     return make
+
+
+@pytest.fixture
+def run_cann(ascend_env: AscendEnv, tmp_path: Path) -> CannRunner:  # noqa: F811
+    """run_cann(card, tiles=3, switches={...}, **device): a session on simulated devices."""
+    return CannRunner(ascend_env, tmp_path)
 
 
 @pytest.fixture

@@ -13,17 +13,13 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.infer.conftest import MakeCard, MakeOnnx
-from tests.infer.small_models import SIZE_PX, conv_model
+from tests.infer.small_models import SIZE_PX, conv_model, random_tiles
 from tiler.errors import DeviceError, JobError
 from tiler.infer.model import read_model
 from tiler.infer.open import count_devices, open_session
 from tiler.infer.session import DeviceSpec
 
 CPU = DeviceSpec(provider="cpu", threads=1)
-
-
-def random_tiles(count: int, size_px: int = SIZE_PX) -> NDArray[np.float32]:
-    return np.random.default_rng(1).standard_normal((count, 4, size_px, size_px), np.float32)
 
 
 def answers(file: Path, output: str, tiles: NDArray[np.float32]) -> NDArray[np.generic]:

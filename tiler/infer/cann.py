@@ -195,7 +195,8 @@ class CannSession:
             (answer,) = binding.get_outputs()
             labels: NDArray[Any] = answer.numpy()
         except Exception as error:
-            why = run_failure(error, self._native.text(), self._ascend, self._bytes)
+            folded = self._options[LEVEL] != "disable"
+            why = run_failure(error, self._native.text(), self._ascend, self._bytes, folded)
             raise DeviceError(self._told(why)) from None
         return checked_labels(labels, self._model, self.batch)
 

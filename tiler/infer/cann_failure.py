@@ -14,9 +14,11 @@ from tiler.infer.ort import reason
 from tiler.infer.proof import NodeRun
 
 _BAD_ID = re.compile(r"Invalid device ID: (\d+), must be between 0 \(inclusive\) and (\d+)")
-# ONNX Runtime's own places in its sources, which say nothing to a user.
-_PLACES = re.compile(
-    r"(/\S+/)?\w+\.(cc|h):\d+ (\w+\(\) |.*?\) )?|\[ONNXRuntimeError\] : \d+ : \w+ : "
+# ONNX Runtime's own places in its sources and its names of things, which say nothing to a user.
+_NOISE = re.compile(
+    r"(/\S+/)?\w+\.(cc|h):\d+ (\w+\(\) |.*?\) )?"
+    r"|\[ONNXRuntimeError\] : \d+ : \w+ : "
+    r"|(Error in execution: )?Non-zero status code returned while running .*? Status Message: "
 )
 _COMPILING = ("aclgrphBuildModel", "aclgrphParseONNXFromMem")
 _MOST_NAMES = 20
@@ -43,14 +45,15 @@ def creation_failure(error: Exception, said: str, ascend: Ascend) -> str:
     return cause or _plain_reason(error)
 
 
-def run_failure(error: Exception, said: str, ascend: Ascend, model: bytes) -> str:
-    """Why a run failed. `said` is what native code wrote to stderr."""
+def run_failure(error: Exception, said: str, ascend: Ascend, model: bytes, folded: bool) -> str:
+    """Why a run failed. `said` is what native code wrote to stderr, `folded` that constants were
+    computed before the compiler saw the model."""
     recent = ascend.recent_message()
     cause = first_cause(said, str(error)) or _plain_reason(error)
     if recent and recent not in cause and "the runtime says" not in cause:
         cause = f'{cause}; the runtime says "{recent}"'
     if cause.startswith(_COMPILING):
-        return f"{cause}. {_suspects(onnx.load_from_string(model))}"
+        return f"{cause}. {_suspects(ProviderRules(onnx.load_from_string(model), folded))}"
     return cause
 
 
@@ -64,9 +67,9 @@ def described(nodes: Iterable[NodeRun], model: onnx.ModelProto) -> tuple[str, ..
     return _told(groups)
 
 
-def _suspects(model: onnx.ModelProto) -> str:
+def _suspects(rules: ProviderRules) -> str:
     groups: dict[tuple[str, str], list[str]] = {}
-    for operator, why, name in ProviderRules(model).doubtful():
+    for operator, why, name in rules.doubtful():
         groups.setdefault((operator, why), []).append(name)
     if groups:
         return f"Most likely because of {'; '.join(_told(groups))}"
@@ -85,4 +88,4 @@ def _listed(names: list[str]) -> str:
 
 
 def _plain_reason(error: Exception) -> str:
-    return _PLACES.sub("", reason(error)).strip() or reason(error)
+    return _NOISE.sub("", reason(error)).strip() or reason(error)

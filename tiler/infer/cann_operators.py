@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import onnx
 from onnx import TensorProto, shape_inference
 
@@ -49,9 +50,13 @@ def placements(log: str) -> list[NodeRun]:
 
 
 class ProviderRules:
-    """What is known of the provider's rules, applied to a model."""
+    """What is known of the provider's rules, applied to a model.
 
-    def __init__(self, model: onnx.ModelProto) -> None:
+    `folded` says that ONNX Runtime computes constant nodes before the provider sees them.
+    """
+
+    def __init__(self, model: onnx.ModelProto, folded: bool = False) -> None:
+        self._folded = folded
         self._nodes = list(model.graph.node)
         self._constants = {i.name for i in model.graph.initializer}
         for node in self._nodes:
@@ -81,10 +86,17 @@ class ProviderRules:
             return f"opset {self._opset} is too old, {_OLDEST_OPSET} is the least"
         if node.op_type not in LISTED:
             return f"the provider does not list {node.op_type}"
-        if node.op_type != "Constant" and self._constants.issuperset(filter(None, node.input)):
+        if self._is_constant(node):
+            if self._folded:
+                return None
             return "all its inputs are constants; graph_optimization_level: basic folds them"
         odd = {self._types[n] for n in (*node.input, *node.output) if n in self._types} - _USUAL
         return f"works with {', '.join(sorted(odd))}" if odd else None
+
+    def _is_constant(self, node: onnx.NodeProto) -> bool:
+        if node.op_type == "Constant":
+            return False
+        return self._constants.issuperset(filter(None, node.input))
 
 
 def _tensor_types(model: onnx.ModelProto) -> dict[str, str]:
