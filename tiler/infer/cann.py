@@ -14,6 +14,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from tiler.errors import DeviceError
+from tiler.infer.affinity import bind_near
 from tiler.infer.ascend import Ascend
 from tiler.infer.cann_failure import creation_failure, described, has_cpu_nodes, run_failure
 from tiler.infer.cann_operators import placements
@@ -22,7 +23,7 @@ from tiler.infer.labels import OneThread, batch_size, checked_labels, filled, wa
 from tiler.infer.model import Model
 from tiler.infer.native_output import native_output
 from tiler.infer.om_cache import CompiledModel, cache_folder, cache_key, compiled_model
-from tiler.infer.ort import session_bytes
+from tiler.infer.ort import session_bytes, without_retry
 from tiler.infer.parity import measure_parity
 from tiler.infer.proof import NodeRun, count_by_provider, not_on, read_profile
 from tiler.infer.runtime import check_runtime
@@ -31,20 +32,10 @@ from tiler.infer.session import DeviceSpec, Placement
 PROVIDER = "CANNExecutionProvider"
 _VERBOSE, _ERRORS = 0, 3
 
+_NoRetrySession = without_retry(onnxruntime.InferenceSession)
+
 # What this process's one device and its compiler were set to, once and for all.
 _claimed: tuple[int, dict[str, str | None]] | None = None
-
-
-class _NoRetrySession(onnxruntime.InferenceSession):  # type: ignore[misc]
-    """A session without the wrapper's second try on the CPU.
-
-    From 1.23 on `enable_fallback=0` would do; 1.22 ignores it and switches the retry on inside
-    its constructor, so that this hook is the first place to switch it off again.
-    """
-
-    def _create_inference_session(self, *args: Any, **kwargs: Any) -> None:
-        self.disable_fallback()
-        super()._create_inference_session(*args, **kwargs)
 
 
 class CannSession:
@@ -68,6 +59,7 @@ class CannSession:
         self._options = cann_options(device.options, onnxruntime.__version__)
         self._ascend = Ascend()
         _claim_process(device.id, self._options)
+        self._cpus = bind_near(device.id)
         self._native = native_output(device.native_log)
         self._bytes = session_bytes(model, self.batch)
         self._scratch = tempfile.TemporaryDirectory(prefix="tiler-")
@@ -98,6 +90,7 @@ class CannSession:
             versions=self._ascend.versions(),
             compiled=digests,
             parity=parity,
+            cpus=self._cpus,
         )
 
     def label(self, tiles: NDArray[np.float32]) -> NDArray[np.integer[Any]]:

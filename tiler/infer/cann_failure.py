@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import onnx
 
@@ -22,8 +24,7 @@ _NOISE = re.compile(
 )
 _COMPILING = ("aclgrphBuildModel", "aclgrphParseONNXFromMem")
 _MOST_NAMES = 20
-# The default of ASCEND_PROCESS_LOG_PATH.
-_PLOG = "~/ascend/log/debug/plog"
+_MOST_LOG_BYTES = 1 << 20
 
 
 def has_cpu_nodes(error: Exception) -> bool:
@@ -50,6 +51,8 @@ def run_failure(error: Exception, said: str, ascend: Ascend, model: bytes, folde
     computed before the compiler saw the model."""
     recent = ascend.recent_message()
     cause = first_cause(said, str(error)) or _plain_reason(error)
+    if cause.startswith(_COMPILING) and (logged := first_cause(own_log())):
+        cause = f"{cause}; {logged}"
     if recent and recent not in cause and "the runtime says" not in cause:
         cause = f'{cause}; the runtime says "{recent}"'
     if cause.startswith(_COMPILING):
@@ -67,13 +70,38 @@ def described(nodes: Iterable[NodeRun], model: onnx.ModelProto) -> tuple[str, ..
     return _told(groups)
 
 
+def own_log() -> str:
+    """What the Ascend runtime has written to its log of this process.
+
+    The provider drops the compiler's messages, so that they may stand nowhere else.
+    """
+    texts = []
+    for file in sorted(_log_folder().glob(f"plog-{os.getpid()}_*.log")):
+        try:
+            with file.open("rb") as log:
+                texts.append(log.read(_MOST_LOG_BYTES).decode("utf-8", "replace"))
+        except OSError:
+            continue
+    return "\n".join(texts)
+
+
+def _log_folder() -> Path:
+    if path := os.environ.get("ASCEND_PROCESS_LOG_PATH"):
+        root = Path(path)
+    elif path := os.environ.get("ASCEND_WORK_PATH"):
+        root = Path(path) / "log"
+    else:
+        root = Path("~/ascend/log").expanduser()
+    return root / "debug" / "plog"
+
+
 def _suspects(rules: ProviderRules) -> str:
     groups: dict[tuple[str, str], list[str]] = {}
     for operator, why, name in rules.doubtful():
         groups.setdefault((operator, why), []).append(name)
     if groups:
         return f"Most likely because of {'; '.join(_told(groups))}"
-    return f"The compiler's own log, by default in {_PLOG}, may name the operator"
+    return f"The compiler's own log, in {_log_folder()}, may name the operator"
 
 
 def _told(groups: Mapping[tuple[str, str], list[str]]) -> tuple[str, ...]:

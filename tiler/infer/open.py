@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tiler.errors import DeviceError
 from tiler.infer.model import Model
 from tiler.infer.runtime import check_runtime
@@ -37,6 +39,16 @@ def worker_environment(provider: str) -> dict[str, str]:
 
         return WORKER_ENVIRONMENT
     return {}
+
+
+def last_words(native_log: Path) -> str | None:
+    """Why a process died, by the `native_log` that it left; None if that doesn't tell."""
+    from tiler.infer.ascend_errors import first_cause
+
+    try:
+        return first_cause(native_log.read_text(errors="replace"))
+    except OSError:
+        return None
 
 
 def count_devices(provider: str) -> int:

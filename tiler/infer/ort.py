@@ -44,3 +44,18 @@ def refuse_options(provider: str, options: Any) -> None:
     if options:
         names = ", ".join(options)
         raise DeviceError(f"device.options: {names}: provider {provider} takes no options")
+
+
+def without_retry(session_class: Any) -> Any:
+    """A subclass of `InferenceSession` without the wrapper's second try on the CPU.
+
+    From 1.23 on `enable_fallback=0` would do; 1.22 ignores it and switches the retry on inside
+    its constructor, so that this hook is the first place to switch it off again.
+    """
+
+    class NoRetrySession(session_class):  # type: ignore[misc]
+        def _create_inference_session(self, *args: Any, **kwargs: Any) -> None:
+            self.disable_fallback()
+            super()._create_inference_session(*args, **kwargs)
+
+    return NoRetrySession

@@ -39,7 +39,8 @@ class Placement:
     `nodes` counts node runs by provider in one run of the model; `elsewhere` describes those
     that were not the device's (empty in a strict session). `versions` and `compiled` (SHA-256 by
     file) hold what the provider knows. `parity` is the share of warm-up labels that equal the
-    cpu provider's, None where they were not compared.
+    cpu provider's, None where they were not compared; `cpus` the ones that the process was bound
+    to, None if it wasn't.
     """
 
     provider: str
@@ -54,6 +55,7 @@ class Placement:
     versions: Mapping[str, str] = field(default_factory=dict)
     compiled: Mapping[str, str] = field(default_factory=dict)
     parity: float | None = None
+    cpus: str | None = None
 
     def summary(self) -> str:
         """One line, for logs and tags; the same for all devices of one kind."""
