@@ -99,7 +99,9 @@ def test_the_good_scenes_are_labelled(job: JobFolder, ended: Ended) -> None:
 
 def test_nothing_else_lies_in_the_output_folder(job: JobFolder, ended: Ended) -> None:
     maps = [f"{s}_labels.tif" for s in ("a-good", "nowhere", "z-good")]
-    assert job.files_in_out() == sorted(maps + [f"{m}.aux.xml" for m in maps])
+    assert job.files_in_out() == sorted(
+        m + suffix for m in maps for suffix in ("", ".aux.xml", ".json")
+    )
 
 
 def test_no_traceback_is_shown(ended: Ended) -> None:
@@ -133,5 +135,6 @@ def test_a_full_disk_fails_the_scene_and_leaves_nothing(
     assert sorted(p.name for p in out.rglob("*")) == [
         "small_labels.tif",
         "small_labels.tif.aux.xml",
+        "small_labels.tif.json",
     ]
     shutil.rmtree(out)

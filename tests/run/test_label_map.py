@@ -110,6 +110,7 @@ def test_its_quicklook_shows_the_classes_colours(made: JobFolder) -> None:
         "scene_labels.png",
         "scene_labels.tif",
         "scene_labels.tif.aux.xml",
+        "scene_labels.tif.json",
     ]
 
 

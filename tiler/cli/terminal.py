@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -38,7 +38,7 @@ class Terminal:
         from tqdm import tqdm
         from tqdm.contrib.logging import logging_redirect_tqdm
 
-        bar: tqdm[int] = tqdm(
+        bar: tqdm[Any] = tqdm(
             total=0, unit="tile", file=sys.stderr, disable=True if self.quiet else None
         )
         with bar, logging_redirect_tqdm([log]):
@@ -48,7 +48,7 @@ class Terminal:
 class ProgressBar:
     """The run's progress (tiler.run.stream.Progress) as a tqdm bar."""
 
-    def __init__(self, bar: tqdm[int]) -> None:
+    def __init__(self, bar: tqdm[Any]) -> None:
         self._bar = bar
 
     def expect(self, tiles: int) -> None:

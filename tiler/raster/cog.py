@@ -9,7 +9,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import rasterio
+from numpy.typing import NDArray
 from rasterio.io import DatasetReader, MemoryFile
 from rasterio.shutil import copy
 from rasterio.windows import Window as RasterioWindow
@@ -71,30 +73,37 @@ def _why(error: Exception, parts: Sequence[PartFile], target: Path) -> str:
     return reason(error)
 
 
-def verify(parts: Sequence[PartFile], target: Path) -> None:
+def verify(parts: Sequence[PartFile], target: Path) -> dict[int, int]:
     """Read the whole file at `target` back and compare its labels with each part's checksum.
 
     GDAL may lose an error in closing a file: a full disk, for one. Reading is the only proof.
+
+    Returns the number of pixels of each label that occurs, nodata included.
 
     Raises SceneError if a block can't be read or labels differ from those computed.
     """
     fault = f"{target} does not hold what was computed"
     try:
         with gdal_env(), rasterio.open(target) as file:
+            counts = np.zeros(np.iinfo(file.dtypes[0]).max + 1, np.int64)
             for part in parts:
-                if _crc32(file, part.core) != part.crc32:
+                if _crc32(file, part.core, counts) != part.crc32:
                     raise SceneError(f"{fault}: {part.core} differ. Run the scene again")
     except GDAL_ERRORS as error:
         raise SceneError(
             f"{fault}: {reason(error)}. Is the disk full? Run the scene again"
         ) from error
+    return {label: int(counts[label]) for label in np.flatnonzero(counts).tolist()}
 
 
-def _crc32(file: DatasetReader, core: Window) -> int:
+def _crc32(file: DatasetReader, core: Window, counts: NDArray[np.int64]) -> int:
+    """The checksum of a part's labels as they stand in the file, which are added to `counts`."""
     crc = 0
     for strip in _strips(core):
         window = RasterioWindow(strip.col, strip.row, strip.width, strip.height)
-        crc = zlib.crc32(file.read(1, window=window).data, crc)
+        labels = file.read(1, window=window)
+        crc = zlib.crc32(labels.data, crc)
+        counts += np.bincount(labels.ravel(), minlength=len(counts))
     return crc
 
 

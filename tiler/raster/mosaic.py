@@ -70,7 +70,8 @@ def mosaic_vrt(parts: Sequence[PartFile], label_map: LabelMap) -> bytes:
     _add_legend(band, label_map.legend)
     for part in parts:
         _add_source(band, part)
-    return tostring(root, encoding="utf-8")
+    xml: bytes = tostring(root, encoding="utf-8")
+    return xml
 
 
 def _tags(label_map: LabelMap) -> dict[str, str]:

@@ -42,11 +42,13 @@ class SceneWork:
 
 @dataclass(frozen=True)
 class PartResult:
-    """A part's labels in the spool, and how many of its tiles were run and skipped."""
+    """A part's labels in the spool, how many of its tiles were run and skipped, and how long it
+    took."""
 
     file: PartFile
     tiles: int
     tiles_skipped: int
+    elapsed_s: float
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def label_part(
     Raises SceneError if pixels can't be read, labels can't be written, or the model answers a
     class that its card lacks.
     """
+    started = time.monotonic()
     stitcher = Stitcher(part, scene.legend)
     done = _Progress(progress)
     skipped = 0
@@ -94,7 +97,7 @@ def label_part(
         label_waiting()
     file = write_part(target, stitcher.finish(), part.core, scene.legend.nodata)
     done.flush()
-    return PartResult(file, len(part) - skipped, skipped)
+    return PartResult(file, len(part) - skipped, skipped, time.monotonic() - started)
 
 
 def prepare_tiles(scene: SceneWork, part: Part) -> Generator[PreparedTile, None, None]:

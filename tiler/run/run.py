@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from tiler.engine.cluster import Engine, WorkerDiedError, WorkerSpec
@@ -23,8 +22,8 @@ from tiler.job.card import LoadedCard, load_card
 from tiler.job.load import LoadedJob, load_job
 from tiler.raster.cog import LabelMap
 from tiler.raster.describe import SceneInfo
-from tiler.raster.spool import PartFile
 from tiler.run.label_part import SceneWork
+from tiler.run.manifest import LabelledPart, manifest, tags
 from tiler.run.plan import ScenePlan, plan_scene
 from tiler.run.publish_scene import PublishWork
 from tiler.run.report import RunReport
@@ -154,18 +153,25 @@ def scene_work(checked: CheckedJob, plan: ScenePlan) -> SceneWork:
 def _recipe(
     checked: CheckedJob, devices: Mapping[str, DeviceSpec], placements: Mapping[str, Placement]
 ) -> Recipe:
-    output = checked.job.job.output
+    job = checked.job.job
+    output = job.output
 
-    def publish(plan: ScenePlan, parts: tuple[PartFile, ...]) -> PublishWork:
+    def publish(plan: ScenePlan, parts: tuple[LabelledPart, ...]) -> PublishWork:
         label_map = LabelMap(
             height=plan.info.height,
             width=plan.info.width,
             georeference=plan.info.georeference,
             legend=checked.card.legend,
-            tags=_tags(checked, plan, placements),
+            tags=tags(job, checked.model, plan, placements),
             compress=output.compress,
         )
-        return PublishWork(parts, label_map, plan.output, output.quicklook)
+        return PublishWork(
+            parts=tuple(part.result.file for part in parts),
+            label_map=label_map,
+            output=plan.output,
+            quicklook=output.quicklook,
+            manifest=manifest(job, checked.model, plan, placements, parts),
+        )
 
     return Recipe(
         model=checked.model,
@@ -175,21 +181,3 @@ def _recipe(
         work=partial(scene_work, checked),
         publish=publish,
     )
-
-
-def _tags(
-    checked: CheckedJob, plan: ScenePlan, placements: Mapping[str, Placement]
-) -> dict[str, str]:
-    """What made a label map, told in the label map itself."""
-    release = version("scene-tiler")
-    job, grid = checked.job.job, plan.grid
-    return {
-        "TIFFTAG_SOFTWARE": f"scene-tiler {release}",
-        "TILER_VERSION": release,
-        "TILER_MODEL": checked.model.name,
-        "TILER_MODEL_SHA256": checked.model.sha256,
-        "TILER_BANDS": ",".join(map(str, plan.bands.indexes)),
-        "TILER_TILING": f"size {grid.size_px}, overlap {grid.overlap_px}",
-        "TILER_PROVIDER": job.device.provider,
-        "TILER_PLACEMENT": "; ".join(dict.fromkeys(p.summary() for p in placements.values())),
-    }

@@ -17,8 +17,8 @@ from tiler.grid.parts import Part
 from tiler.infer.model import Model
 from tiler.infer.session import DeviceSpec
 from tiler.raster.describe import SceneInfo
-from tiler.raster.spool import PartFile
-from tiler.run.label_part import PartResult, SceneWork
+from tiler.run.label_part import SceneWork
+from tiler.run.manifest import LabelledPart
 from tiler.run.plan import ScenePlan
 from tiler.run.publish_scene import PublishWork, publish_scene
 from tiler.run.report import SceneOutcome
@@ -50,7 +50,7 @@ class Recipe:
     host: str
     plan: Callable[[SceneInfo], ScenePlan]
     work: Callable[[ScenePlan], SceneWork]
-    publish: Callable[[ScenePlan, tuple[PartFile, ...]], PublishWork]
+    publish: Callable[[ScenePlan, tuple[LabelledPart, ...]], PublishWork]
 
 
 @dataclass
@@ -61,9 +61,7 @@ class _Scene:
     work: SceneWork
     spool: Path
     missing: set[int]
-    files: list[PartFile] = field(default_factory=list)
-    tiles: int = 0
-    tiles_skipped: int = 0
+    parts: list[LabelledPart] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
@@ -137,7 +135,7 @@ class SceneStream:
         if not self._publishing and self._to_publish:
             scene = self._to_publish.popleft()
             self._publishing = True
-            work = recipe.publish(scene.plan, tuple(scene.files))
+            work = recipe.publish(scene.plan, tuple(scene.parts))
             engine.submit(recipe.host, scene, publish_scene, work, scene.spool)
 
     def _take(self, event: Finished) -> None:
@@ -180,11 +178,8 @@ class SceneStream:
             self._fail(scene.path, event, f"part {part.index} ({part.core})")
             self._drop(scene)
         else:
-            result: PartResult = event.value
             scene.missing.remove(part.index)
-            scene.files.append(result.file)
-            scene.tiles += result.tiles
-            scene.tiles_skipped += result.tiles_skipped
+            scene.parts.append(LabelledPart(part.index, event.worker, event.value))
             if not scene.missing:
                 self._to_publish.append(scene)
 
@@ -199,8 +194,8 @@ class SceneStream:
                 scene=str(scene.path),
                 status="done",
                 output=str(scene.plan.output),
-                tiles=scene.tiles,
-                tiles_skipped=scene.tiles_skipped,
+                tiles=sum(p.result.tiles for p in scene.parts),
+                tiles_skipped=sum(p.result.tiles_skipped for p in scene.parts),
             ),
         )
 
