@@ -74,9 +74,9 @@ class CannSession:
             runs = read_profile(Path(self._session.end_profiling()))
             elsewhere = self._prove(runs)
             digests = compiled.seal()
-        parity = measure_parity(
-            self._model, self._bytes, tiles, labels, self._name, self._device.parity
-        )
+        parity = measure_parity(self._model, self._bytes, tiles, labels, self._name, self._device)
+        # As large as all weights, and not needed any more.
+        self._bytes = b""
         return Placement(
             provider="cann",
             device=self._device.id,
@@ -122,6 +122,8 @@ class CannSession:
         options.graph_optimization_level = getattr(
             onnxruntime.GraphOptimizationLevel, LEVELS[self._options[LEVEL]]
         )
+        # Nothing is computed here in a strict session.
+        options.intra_op_num_threads = 1 if strict else self._device.threads or 0
         options.enable_profiling = True
         options.profile_file_prefix = str(Path(self._scratch.name) / "warm-up")
         if strict:

@@ -70,6 +70,8 @@ def open_on_cpu(
     options.log_severity_level = LOG_FATAL
     options.intra_op_num_threads = threads or 0
     options.inter_op_num_threads = 1
+    # Waiting threads would burn the cores that the readers need.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # An arena keeps the most that it ever needed, in blocks of powers of two.
     options.enable_cpu_mem_arena = False
     try:

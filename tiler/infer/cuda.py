@@ -49,9 +49,9 @@ class CudaSession:
         elsewhere = not_on(PROVIDER, runs)
         if self._device.strict:
             self._check_placement(runs, elsewhere)
-        parity = measure_parity(
-            self._model, self._bytes, tiles, labels, self._name, self._device.parity
-        )
+        parity = measure_parity(self._model, self._bytes, tiles, labels, self._name, self._device)
+        # As large as all weights, and not needed any more.
+        self._bytes = b""
         return Placement(
             provider="cuda",
             device=self._device.id,

@@ -11,6 +11,7 @@ from tiler.errors import DeviceError
 from tiler.infer.cpu import open_on_cpu
 from tiler.infer.labels import checked_labels
 from tiler.infer.model import Model
+from tiler.infer.session import DeviceSpec
 
 
 def measure_parity(
@@ -18,22 +19,24 @@ def measure_parity(
     model_bytes: bytes,
     tiles: NDArray[np.float32],
     labels: NDArray[np.integer[Any]],
-    device: str,
-    least: float | None,
+    name: str,
+    device: DeviceSpec,
 ) -> float | None:
     """Share of `labels` that equal the CPU provider's on the same tiles.
 
-    `least` None: not measured. Raises DeviceError, naming `device`, if it is below `least`.
+    Not measured if `device.parity` is None. Raises DeviceError, which starts with `name`, if it
+    is below `device.parity`.
     """
+    least = device.parity
     if least is None:
         return None
-    session = open_on_cpu(model_bytes, None, model)
+    session = open_on_cpu(model_bytes, device.threads, model)
     (answer,) = session.run(None, {model.input_name: tiles})
     expected = checked_labels(answer, model, len(tiles))
     agreement = float(np.mean(labels == expected))
     if agreement < least:
         raise DeviceError(
-            f"{device}: {model.onnx_file}: only {agreement:.2%} of the warm-up labels equal the "
+            f"{name}: {model.onnx_file}: only {agreement:.2%} of the warm-up labels equal the "
             f"CPU's; device.parity asks for {least:.2%}. Check device.options.precision_mode, "
             "or lower device.parity if the difference is acceptable"
         )
