@@ -17,6 +17,8 @@ import rasterio
 import yaml
 from numpy.typing import NDArray
 
+from tests.ascend_sim.fixtures import ascend_env, ascend_lib  # noqa: F401
+
 TILE_PX = 256
 
 
@@ -54,6 +56,12 @@ def run_tiler(*arguments: str | Path, **options: Any) -> Ended:
         **{"env": {**os.environ, "COVERAGE_PROCESS_START": ""}, **options},
     )
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def read_labels(path: Path) -> NDArray[np.generic]:
+    """The labels of a label map."""
+    with rasterio.open(path) as file:
+        return np.asarray(file.read(1))
 
 
 @dataclass
@@ -113,8 +121,7 @@ class JobFolder:
 
     def labels(self, scene: Path | str) -> NDArray[np.generic]:
         """The labels made for a scene."""
-        with rasterio.open(self.out / f"{Path(scene).stem}_labels.tif") as file:
-            return np.asarray(file.read(1))
+        return read_labels(self.out / f"{Path(scene).stem}_labels.tif")
 
     def run(self, job: Path, *arguments: str) -> Ended:
         return run_tiler("run", job, "--json", *arguments)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tiler.engine.cluster import Engine, WorkerDiedError, WorkerSpec
 from tiler.errors import DeviceError, InterruptedRunError
 from tiler.infer.model import Model, read_model
-from tiler.infer.open import count_devices
+from tiler.infer.open import count_devices, worker_environment
 from tiler.infer.runtime import check_runtime
 from tiler.infer.session import DeviceSpec, Placement
 from tiler.job.card import LoadedCard, load_card
@@ -23,6 +23,7 @@ from tiler.job.load import LoadedJob, load_job
 from tiler.raster.cog import LabelMap
 from tiler.raster.describe import SceneInfo
 from tiler.run.label_part import SceneWork
+from tiler.run.last_words import last_words
 from tiler.run.manifest import LabelledPart, manifest, tags
 from tiler.run.plan import ScenePlan, plan_scene
 from tiler.run.publish_scene import PublishWork
@@ -68,14 +69,16 @@ def run_job(checked: CheckedJob, progress: Progress) -> RunReport:
     started = time.monotonic()
     job = checked.job.job
     check_runtime(job.device.provider)
-    with workplace(checked.job) as spool, stop_on_signals():
-        devices = _devices(checked)
-        workers = [WorkerSpec(name) for name in devices]
+    with (
+        workplace(checked.job) as spool,
+        stop_on_signals(),
+        tempfile.TemporaryDirectory(prefix="tiler-") as scratch,
+    ):
+        devices = _devices(checked, Path(scratch))
+        environment = worker_environment(job.device.provider)
+        workers = [WorkerSpec(name, environment=environment) for name in devices]
         host = WorkerSpec(HOST, threads=2, resource="HOST")
-        with (
-            tempfile.TemporaryDirectory(prefix="tiler-") as scratch,
-            Engine([*workers, host], Path(scratch)) as engine,
-        ):
+        with Engine([*workers, host], Path(scratch)) as engine:
             placements = _start_devices(engine, checked.model, devices)
             recipe = _recipe(checked, devices, placements)
             stream = SceneStream(engine, recipe, spool, list(checked.scenes), progress)
@@ -92,7 +95,7 @@ def run_job(checked: CheckedJob, progress: Progress) -> RunReport:
             )
 
 
-def _devices(checked: CheckedJob) -> dict[str, DeviceSpec]:
+def _devices(checked: CheckedJob, scratch: Path) -> dict[str, DeviceSpec]:
     """What each device worker is to open, by the worker's name."""
     device = checked.job.job.device
     ids = list(range(count_devices(device.provider))) if device.ids == "all" else device.ids
@@ -109,6 +112,7 @@ def _devices(checked: CheckedJob) -> dict[str, DeviceSpec]:
             options=device.options,
             cache_dir=checked.job.cache_dir,
             parity=device.parity,
+            native_log=scratch / f"device-{number}.stderr",
         )
         for number in ids
     }
@@ -125,8 +129,8 @@ def _start_devices(
             placements[name] = engine.call(name, start_device, model, device)
         except WorkerDiedError:
             raise DeviceError(
-                f"device {device.id} ({device.provider}): its worker died while opening "
-                f"{model.onnx_file}"
+                f"{device.provider} device {device.id}: its worker died while opening "
+                f"{model.onnx_file}{last_words(device)}"
             ) from None
         log.info("%s: %s", name, placements[name].summary())
     return placements

@@ -18,6 +18,7 @@ from tiler.infer.model import Model
 from tiler.infer.session import DeviceSpec
 from tiler.raster.describe import SceneInfo
 from tiler.run.label_part import SceneWork
+from tiler.run.last_words import last_words
 from tiler.run.manifest import LabelledPart
 from tiler.run.plan import ScenePlan
 from tiler.run.publish_scene import PublishWork, publish_scene
@@ -211,7 +212,8 @@ class SceneStream:
         if isinstance(error, TilerError):
             told = str(error)
         elif isinstance(error, WorkerDiedError):
-            told = f"{path}: {where or 'opening it'}: {error}"
+            device = self._recipe.devices.get(event.worker)
+            told = f"{path}: {where or 'opening it'}: {error}{last_words(device)}"
         else:
             assert error is not None
             told = f"{path}: {where or 'opening it'}: internal error: {error!r}"
