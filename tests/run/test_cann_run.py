@@ -138,6 +138,7 @@ def test_new_weights_under_the_same_name_give_the_new_labels(
         ({"fault": "aclrtSetDevice=507033"}, [0], "507033"),
         ({"build_reject": "ArgMax"}, [0], "aclgrphBuildModel"),
         ({"fault": "task.exec:1=507015"}, [0], "507015"),
+        ({"mem_bytes": 1000}, [0], "207001"),
     ],
 )
 def test_3_with_the_true_cause_and_nothing_written(
@@ -172,7 +173,7 @@ def test_3_without_the_ascend_libraries_naming_the_one_that_is_missing(
     ("fault", "told"),
     [
         ("task.exec:6=507015", "507015"),
-        ("aclrtMalloc:6+=207001", "207001"),
+        ("aclrtMemcpy:8=507899", "507899"),
         ("aclmdlExecuteAsync:6=exit9", "died"),
     ],
 )
