@@ -81,19 +81,19 @@ class GraphWriter:
 
 def build() -> onnx.ModelProto:
     """The model: "input" float32 [1, 4, 768, 768] (blue, green, red, nir as reflectances) to
-    "labels" uint8 [1, 1, 768, 768]."""
+    "labels" int64 [1, 1, 768, 768]."""
     graph = GraphWriter()
     reflectance = graph.clip("input", 0.0, BRIGHTEST, "reflectance")
     blue, green, red, nir = graph.bands(reflectance, ["blue", "green", "red", "nir"])
     label = write_rules(graph, blue, green, red, nir)
-    cast = helper.make_node("Cast", [label], ["labels"], name="labels", to=TensorProto.UINT8)
+    cast = helper.make_node("Cast", [label], ["labels"], name="labels", to=TensorProto.INT64)
     graph.nodes.append(cast)
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "spectral_rules",
             [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 4, SIZE_PX, SIZE_PX])],
-            [helper.make_tensor_value_info("labels", TensorProto.UINT8, [1, 1, SIZE_PX, SIZE_PX])],
+            [helper.make_tensor_value_info("labels", TensorProto.INT64, [1, 1, SIZE_PX, SIZE_PX])],
             list(graph.constants.values()),
         ),
         producer_name="scene-tiler",

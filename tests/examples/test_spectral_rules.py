@@ -33,7 +33,7 @@ CLASS_NAMES = [
 ]
 
 
-def labels_by_the_rules(reflectance: NDArray[np.float32]) -> NDArray[np.uint8]:
+def labels_by_the_rules(reflectance: NDArray[np.float32]) -> NDArray[np.int64]:
     """Labels [height, width] of reflectances [4, height, width]: blue, green, red, nir."""
     number = np.float32
     blue, green, red, nir = np.clip(reflectance, number(0), number(2))
@@ -51,8 +51,8 @@ def labels_by_the_rules(reflectance: NDArray[np.float32]) -> NDArray[np.uint8]:
     ]
     return np.select(
         [condition for condition, _ in rules],
-        [np.uint8(CLASS_NAMES.index(name)) for _, name in rules],
-        np.uint8(CLASS_NAMES.index("built-up")),
+        [np.int64(CLASS_NAMES.index(name)) for _, name in rules],
+        np.int64(CLASS_NAMES.index("built-up")),
     )
 
 
@@ -63,8 +63,9 @@ def session() -> onnxruntime.InferenceSession:
 
 def labels_by_the_model(
     session: onnxruntime.InferenceSession, reflectance: NDArray[np.float32]
-) -> NDArray[np.uint8]:
+) -> NDArray[np.int64]:
     (labels,) = session.run(["labels"], {"input": reflectance[None]})
+    assert labels.dtype == np.int64
     return labels[0, 0]
 
 
