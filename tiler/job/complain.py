@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from tiler.errors import JobError
 
 M = TypeVar("M", bound=BaseModel)
+# Keys and list indexes, from the file's top.
+Place = tuple[str | int, ...]
 
+FORMAT_VERSION = 1
+_MOST_SHOWN = 60
 # What pydantic calls wrong types, and what we say was expected.
 _EXPECTED = {
-    "string_type": "text",
     "int_type": "a whole number",
-    "int_parsing": "a whole number",
     "int_from_float": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "finite_number": "a finite number",
     "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "list_type": "a list",
+    "list_type": "a list, such as [a, b]",
     "dict_type": "keys and values",
-    "model_type": "keys and values",
-    "model_attributes_type": "keys and values",
+    "string_unicode": "text that is UTF-8",
+    "string_too_short": "some text",
 }
 
 
@@ -34,63 +35,68 @@ def validate(model: type[M], found: dict[str, Any], source: str) -> M:
 
     Raises JobError with a line for each fault.
     """
+    version = found.get("version")
+    if type(version) is not int or version != FORMAT_VERSION:
+        what = "is missing" if version is None else f"found {shown(version)}"
+        raise JobError(f"{source}: version: {what}; this tiler reads version: {FORMAT_VERSION}")
     try:
         return model.model_validate(found)
     except ValidationError as error:
-        faults = [_line(model, fault) for fault in _telling(error)]
+        faults = [_line(model, fault) for fault in error.errors(include_url=False)]
         raise JobError("\n".join(f"{source}: {line}" for line in dict.fromkeys(faults))) from None
 
 
-def _telling(error: ValidationError) -> list[Any]:
-    """The faults; where one of several forms was allowed, only what was wrong with the likeliest.
-
-    Pydantic tells a fault for each form, with the form's own name in the place.
-    """
-    faults = error.errors(include_url=False)
-    by_place: dict[tuple[Any, ...], Any] = {}
-    for fault in faults:
-        place = _place(fault)
-        before = by_place.get(place)
-        if before is None or len(fault["loc"]) > len(before["loc"]):
-            by_place[place] = fault
-    # A fault inside a value says more than one about the value as a whole.
-    inner = [p for p in by_place if any(p != q and p[: len(q)] == q for q in by_place)]
-    outer = {q for p in inner for q in by_place if q != p and p[: len(q)] == q}
-    return [fault for place, fault in by_place.items() if place not in outer]
+def shown(value: Any) -> str:
+    """A value as its author would write it, on one line and shortened."""
+    text = _yaml(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
 
 
-def _place(fault: Any) -> tuple[Any, ...]:
-    """Keys and indexes of the file, without the names of pydantic's own forms."""
-    return tuple(
-        key
-        for key in fault["loc"]
-        if isinstance(key, int) or (not any(mark in key for mark in "[]()-") and key not in _FORMS)
-    )
+def _yaml(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_yaml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(k)}: {_yaml(v)}' for k, v in value.items())}}}"
+    return repr(value)
 
 
-_FORMS = {"str", "int", "float", "bool", "constrained-int", "literal['all']"}
+def _key(key: str | int) -> str:
+    return str(key) if re.fullmatch(r"[\w-]+", str(key)) else repr(key)
+
+
+def _path(place: Place) -> str:
+    return "".join(f"[{k}]" if isinstance(k, int) else f".{_key(k)}" for k in place).lstrip(".")
 
 
 def _line(model: type[BaseModel], fault: Any) -> str:
-    place, kind = _place(fault), fault["type"]
-    key = "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in place).lstrip(".")
+    place, kind, found = fault["loc"], fault["type"], fault["input"]
     if kind == "extra_forbidden":
-        return _unknown_key(model, place, key)
+        return _unknown_key(model, place)
+    key = _path(place)
     if kind == "missing":
-        return f"{key}: is missing"
-    if kind == "value_error":
-        told = str(fault["ctx"]["error"])
-        if told.startswith("expected"):
-            told = f"found {_shown(fault['input'])}, {told}"
-        # A fault of a whole section may name the key within it.
-        return f"{key}{told}" if told.startswith(".") else f"{key}: {told}"
-    return f"{key}: found {_shown(fault['input'])}, expected {_expected(fault)}"
+        return f"{key}: is missing; expected: {_description(_field(model, place))}"
+    if kind != "value_error":
+        return f"{key}: found {shown(found)}, expected {_expected(model, fault)}"
+    told = str(fault["ctx"]["error"])
+    if told.startswith("expected"):
+        return f"{key}: found {shown(found)}, {told}"
+    # A fault of a whole section may name the key within it.
+    return f"{key}{told}".lstrip(".") if told.startswith(".") else f"{key}: {told}"
 
 
-def _expected(fault: Any) -> str:
+def _expected(model: type[BaseModel], fault: Any) -> str:
     kind, context = fault["type"], fault.get("ctx", {})
     if kind in _EXPECTED:
         return _EXPECTED[kind]
+    if kind == "string_type":
+        quotes = isinstance(fault["input"], (bool, int, float))
+        return "text; put it in quotes" if quotes else "text"
+    if kind in ("model_type", "model_attributes_type"):
+        return f"keys and values ({', '.join(_section(model, fault['loc']).model_fields)})"
     if kind == "literal_error":
         return str(context["expected"]).replace("'", "")
     if kind == "greater_than_equal":
@@ -98,42 +104,49 @@ def _expected(fault: Any) -> str:
     if kind == "less_than_equal":
         return f"{context['le']} or less"
     if kind == "too_short":
-        return f"at least {context['min_length']} entry"
-    if kind == "string_too_short":
-        return "some text"
-    if kind == "string_pattern_mismatch":
-        return f"text like {context['pattern']}"
+        return "at least one entry"
     message = str(fault["msg"])
     return message[0].lower() + message[1:]
 
 
-def _shown(value: Any) -> str:
-    text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _unknown_key(model: type[BaseModel], place: tuple[Any, ...], key: str) -> str:
-    known = _keys(model, place[:-1])
+def _unknown_key(model: type[BaseModel], place: Place) -> str:
     name = str(place[-1])
+    section = _section(model, place[:-1])
+    known = list(section.model_fields)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = near or [path for path in _paths(model) if path.endswith(f".{name}")]
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    section = key.rpartition(".")[0]
-    prefix = f"{section}: " if section else ""
-    return f"{prefix}unknown key '{name}'{hint} Known: {', '.join(known)}"
+    prefix = f"{_path(place[:-1])}: " if len(place) > 1 else ""
+    return f"{prefix}unknown key {shown(name)}{hint} Known: {', '.join(known)}"
 
 
-def _keys(model: type[BaseModel], place: tuple[Any, ...]) -> list[str]:
-    """The keys that the section at `place` may have."""
-    current = model
+def _description(field: FieldInfo) -> str:
+    text = field.description or "a value"
+    return text[0].lower() + text[1:].rstrip(".")
+
+
+def _field(model: type[BaseModel], place: Place) -> FieldInfo:
+    return _section(model, place[:-1]).model_fields[str(place[-1])]
+
+
+def _section(model: type[BaseModel], place: Place) -> type[BaseModel]:
+    """The section at `place`."""
     for key in place:
-        if isinstance(key, int):
-            continue
-        annotation = current.model_fields[key].annotation
-        current = next(m for m in _models(annotation))
-    return list(current.model_fields)
+        if isinstance(key, str):
+            model = next(_models(model.model_fields[key].annotation))
+    return model
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
+def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """All keys, with those that they lie under."""
+    for key, field in model.model_fields.items():
+        yield prefix + key
+        for section in _models(field.annotation):
+            yield from _paths(section, f"{prefix}{key}.")
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [m for inner in getattr(annotation, "__args__", ()) for m in _models(inner)]
+        yield annotation
+    for inner in getattr(annotation, "__args__", ()):
+        yield from _models(inner)

@@ -12,9 +12,8 @@ from typing import Any
 from tiler.errors import JobError
 from tiler.job.complain import validate
 from tiler.job.model import Job
+from tiler.job.paths import absolute_path
 from tiler.job.yaml_file import parse_yaml, read_mapping
-
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -34,55 +33,60 @@ class LoadedJob:
 def load_job(
     path: Path, overrides: Sequence[str] = (), environ: Mapping[str, str] = os.environ
 ) -> LoadedJob:
-    """Read a job file. `overrides` are `key.path=value`, with the value in YAML.
+    """Read a job file. `overrides` are `key.path=value`, with the value in YAML; one that is no
+    YAML is taken as text.
 
-    Paths are relative to the job file; `~` and `${VARIABLE}` are allowed in them.
+    Paths, overridden ones too, are relative to the folder that `path` names (which, where the
+    file is a symbolic link, is the link's); `~` and `${VARIABLE}` are allowed in them.
 
     Raises JobError with a line for each fault.
     """
     found = read_mapping(path)
     for override in overrides:
         _apply(found, override)
-    _check_version(found, path)
     job = validate(Job, found, str(path))
     if not job.name:
-        name = re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)
-        job = job.model_copy(update={"name": name if name[0].isalnum() else f"_{name}"})
-    resolve = _Resolver(path, environ)
-    cache_dir = job.device.cache_dir
-    return LoadedJob(
+        job = job.model_copy(update={"name": _name_from(path)})
+    paths = _Paths(path, environ)
+    loaded = LoadedJob(
         path=path,
         job=job,
-        model_card=Path(resolve("model", job.model)),
-        output_dir=Path(resolve("output.dir", job.output.dir)),
-        include=tuple(resolve("scenes.include", p) for p in job.scenes.include),
-        exclude=tuple(resolve("scenes.exclude", p) for p in job.scenes.exclude),
-        cache_dir=None if cache_dir is None else Path(resolve("device.cache_dir", cache_dir)),
+        model_card=Path(paths.absolute("model", job.model)),
+        output_dir=Path(paths.absolute("output.dir", job.output.dir)),
+        include=paths.all_absolute("scenes.include", job.scenes.include),
+        exclude=paths.all_absolute("scenes.exclude", job.scenes.exclude),
+        cache_dir=None
+        if job.device.cache_dir is None
+        else Path(paths.absolute("device.cache_dir", job.device.cache_dir)),
     )
+    if paths.faults:
+        raise JobError("\n".join(dict.fromkeys(paths.faults)))
+    return loaded
 
 
-class _Resolver:
-    """Absolute paths from those in a job file."""
+class _Paths:
+    """Paths of a job file made absolute, and what is wrong with those that can't be."""
 
-    def __init__(self, path: Path, environ: Mapping[str, str]) -> None:
-        self._path = path
+    def __init__(self, job_file: Path, environ: Mapping[str, str]) -> None:
+        self.faults: list[str] = []
+        self._job_file = job_file
         self._environ = environ
-        self._base = path.absolute().parent
 
-    def __call__(self, key: str, text: str) -> str:
-        if "\0" in text:
-            raise JobError(f"{self._path}: {key}: a path can't hold a NUL character")
-        expanded = _VARIABLE.sub(lambda found: self._variable(key, found[1]), text)
-        # Not resolved: a link in a path is the user's business, and so is what it is called.
-        return os.path.normpath(self._base / Path(expanded).expanduser())
+    def absolute(self, key: str, text: str) -> str:
+        try:
+            return absolute_path(text, self._job_file.parent, self._environ)
+        except ValueError as error:
+            self.faults.append(f"{self._job_file}: {key}: {error}")
+            return ""
 
-    def _variable(self, key: str, name: str) -> str:
-        if name not in self._environ:
-            raise JobError(
-                f"{self._path}: {key}: the environment variable {name} is not set. "
-                f"Set it, or write the path out"
-            )
-        return self._environ[name]
+    def all_absolute(self, key: str, texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self.absolute(f"{key}[{i}]", text) for i, text in enumerate(texts))
+
+
+def _name_from(path: Path) -> str:
+    """A name for a job that gives none; see JobName."""
+    name = re.sub(r"[\s/\\\x00-\x1f]", "_", path.stem)[:60]
+    return f"_{name[1:]}" if name[0] in ".-" else name
 
 
 def _apply(found: dict[str, Any], override: str) -> None:
@@ -90,19 +94,23 @@ def _apply(found: dict[str, Any], override: str) -> None:
     key_path, equals, text = override.partition("=")
     keys = key_path.strip().split(".")
     if not equals or not all(keys):
-        raise JobError(f"--set {override}: expected KEY.PATH=VALUE, such as tiling.overlap=64")
+        raise JobError(f"--set {override!r}: expected KEY.PATH=VALUE, such as tiling.overlap=64")
     section = found
-    for key in keys[:-1]:
-        inner = section.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise JobError(f"--set {override}: '{key}' holds a value, not keys")
-        section = inner
-    section[keys[-1]] = parse_yaml(text, f"--set {key_path}")
+    for depth, key in enumerate(keys[:-1], 1):
+        if section.get(key) is None:
+            section[key] = {}
+        section = section[key]
+        if not isinstance(section, dict):
+            above = ".".join(keys[:depth])
+            raise JobError(f"--set {override!r}: {above!r} holds a value, not keys")
+    section[keys[-1]] = _override_value(text, override)
 
 
-def _check_version(found: dict[str, Any], path: Path) -> None:
-    version = found.get("version")
-    if version is None:
-        raise JobError(f"{path}: version: is missing; this tiler reads version: 1")
-    if version != 1 or isinstance(version, bool):
-        raise JobError(f"{path}: version: found {version!r}; this tiler reads version: 1")
+def _override_value(text: str, override: str) -> Any:
+    try:
+        return parse_yaml(text, f"--set {override!r}")
+    except JobError:
+        # `*.tif` and `{stem}.tif` are what they look like; a list or mapping is to be YAML.
+        if text.rstrip().endswith(("]", "}")):
+            raise
+        return text

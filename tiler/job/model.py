@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
@@ -20,27 +17,41 @@ from pydantic import (
     model_validator,
 )
 
+from tiler.job.forms import Number, Section, expected
+
 DEFAULT_OVERLAP_PX = 128
+# Larger tiles than any device holds; a slip of the hand must not ask for a terabyte.
+LARGEST_TILE_PX = 16_384
 NAME_FIELDS = ("stem", "parent", "ext")
 
-Index = Annotated[StrictInt, Field(ge=1)]
-OptionValue = StrictStr | StrictBool | StrictInt | StrictFloat
+# A folder and a lock file bear this name; 60 characters are at most 240 bytes of the 255 that
+# file names may have.
+JobName = Annotated[
+    StrictStr,
+    Field(pattern=r"^[^-\s/\\.\x00-\x1f][^\s/\\\x00-\x1f]{0,59}$"),
+    expected("up to 60 characters without spaces and slashes, not starting with . or -"),
+]
+Band = Annotated[
+    Annotated[StrictInt, Field(ge=1)] | Annotated[StrictStr, Field(min_length=1)],
+    expected("a band's index (1 is the first) or its name"),
+]
+DeviceId = Annotated[StrictInt, Field(ge=0)]
 
 
-def _number(value: Any) -> Any:
-    """YAML's booleans are no numbers, though Python's are."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("expected a number")
-    return value
+def _distinct(ids: Literal["all"] | list[int]) -> Literal["all"] | list[int]:
+    if ids != "all" and len(set(ids)) < len(ids):
+        raise ValueError("expected each device once")
+    return ids
 
 
-Number = Annotated[float, BeforeValidator(_number)]
-
-
-class Section(BaseModel):
-    """A mapping of the file: nothing but known keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+DeviceIds = Annotated[
+    Literal["all"] | Annotated[list[DeviceId], Field(min_length=1)],
+    expected("a list of device ids, such as [0, 1], or all"),
+    AfterValidator(_distinct),
+]
+OptionValue = Annotated[
+    StrictStr | StrictBool | StrictInt | StrictFloat, expected("text, a number, true or false")
+]
 
 
 class Scenes(Section):
@@ -48,12 +59,14 @@ class Scenes(Section):
 
     include: list[StrictStr] = Field(
         min_length=1,
-        description="Files, folders or globs (** too), relative to the job file.",
+        description="Scenes: files, folders or globs (** too), relative to the job file.",
     )
     exclude: list[StrictStr] = Field(
-        default=[], description="Files, folders or globs to leave out."
+        default=[],
+        description="Files, folders or globs to leave out; one without a slash is compared with "
+        "file names, wherever they lie.",
     )
-    bands: list[Index | StrictStr] | None = Field(
+    bands: Annotated[list[Band], Field(min_length=1)] | None = Field(
         default=None,
         description="Bands to read, in the model's order: 1-based indexes or names. "
         "null: by the names in the model card.",
@@ -70,7 +83,7 @@ class Scenes(Section):
 class Tiling(Section):
     """How scenes are cut into tiles. One of overlap, margin and stride says how tiles overlap."""
 
-    size: Annotated[StrictInt, Field(ge=1)] = Field(
+    size: Annotated[StrictInt, Field(ge=1, le=LARGEST_TILE_PX)] = Field(
         default=768, description="Side of a tile in pixels; the model's input."
     )
     overlap: Annotated[StrictInt, Field(ge=0)] | None = Field(
@@ -84,31 +97,31 @@ class Tiling(Section):
     )
 
     @model_validator(mode="after")
-    def _leaves_a_stride(self) -> Tiling:
+    def _one_says_how_tiles_overlap(self) -> Tiling:
         given = [k for k in ("overlap", "margin", "stride") if getattr(self, k) is not None]
         if len(given) > 1:
-            raise ValueError(
-                f"{' and '.join(given)} are given; expected one of overlap, margin, stride"
-            )
+            raise ValueError(f"found {' and '.join(given)}; expected one of them")
         if not 0 <= self.overlap_px < self.size:
-            key = given[0] if given else "overlap"
-            found = getattr(self, key) if given else self.overlap_px
-            # A sixth of a tile on each side is the most that pays.
-            most = self.size * 5 // 6
-            scale = {"overlap": 1, "margin": 2}
-            if key == "stride":
-                raise ValueError(
-                    f".stride: {found} is larger than tiling.size ({self.size}). "
-                    f"Use {self.size - most} to {self.size}"
-                )
-            limit = "smaller than" if key == "overlap" else "less than half of"
-            suits = DEFAULT_OVERLAP_PX // scale[key]
-            advice = f"; {suits} suits most models" if suits <= most // scale[key] else ""
-            raise ValueError(
-                f".{key}: {found} is not {limit} tiling.size ({self.size}). "
-                f"Use 0 to {most // scale[key]}{advice}."
-            )
+            raise ValueError(self._leaves_no_stride(given[0] if given else None))
         return self
+
+    def _leaves_no_stride(self, given: str | None) -> str:
+        # A tile that is five sixths overlap already costs 36 times its labels.
+        most_px = self.size * 5 // 6
+        if given == "stride":
+            found = f".stride: {self.stride} is larger than"
+            least, most, suits = self.size - most_px, self.size, self.size - DEFAULT_OVERLAP_PX
+        elif given == "margin":
+            found = f".margin: {self.margin} is not less than half of"
+            least, most, suits = 0, most_px // 2, DEFAULT_OVERLAP_PX // 2
+        else:
+            default = "" if given else " (the default)"
+            found = f".overlap: {self.overlap_px}{default} is not smaller than"
+            least, most, suits = 0, most_px, DEFAULT_OVERLAP_PX
+        advice = f"{least} to {most}" if least < most else str(most)
+        if least <= suits <= most:
+            advice += f"; {suits} suits most models"
+        return f"{found} tiling.size ({self.size}). Use {advice}."
 
     @property
     def size_px(self) -> int:
@@ -137,26 +150,16 @@ class Tiling(Section):
         return self.size - self.overlap_px
 
 
-def _distinct(ids: Any) -> Any:
-    if isinstance(ids, list) and len(set(ids)) < len(ids):
-        raise ValueError("a device is named twice")
-    return ids
-
-
 class Device(Section):
     """Where the model runs: one worker process per id."""
 
     provider: Literal["cann", "cuda", "cpu"] = Field(
         description="cann (Ascend NPU), cuda (NVIDIA GPU) or cpu. Never another than this one."
     )
-    ids: Annotated[
-        Literal["all"]
-        | Annotated[
-            list[Annotated[StrictInt, Field(ge=0)]], Field(min_length=1), AfterValidator(_distinct)
-        ],
-        Field(default=[0], description="Device ids, or `all` for every one that is found."),
-    ]
-    threads: Annotated[StrictInt, Field(ge=1)] | None = Field(
+    ids: DeviceIds = Field(
+        default=[0], description="Device ids, or `all` for every one that is found."
+    )
+    threads: Annotated[StrictInt, Field(ge=1, le=1024)] | None = Field(
         default=None, description="CPU threads of each worker; null: the cores, shared out."
     )
     batch: Annotated[StrictInt, Field(ge=1, le=1024)] = Field(
@@ -181,10 +184,12 @@ class Device(Section):
 class Output(Section):
     """The label maps."""
 
-    dir: StrictStr = Field(min_length=1, description="Their folder, relative to the job file.")
+    dir: StrictStr = Field(
+        min_length=1, description="Folder of the label maps, relative to the job file."
+    )
     name: StrictStr = Field(
         default="{stem}_labels.tif",
-        description="File name; {stem}, {parent} and {ext} are those of the scene.",
+        description="File name of a label map; {stem}, {parent} and {ext} are the scene's.",
     )
     compress: Literal["zstd", "deflate", "lzw", "none"] = Field(
         default="zstd", description="Compression of the label map."
@@ -196,16 +201,18 @@ class Output(Section):
     @field_validator("name")
     @classmethod
     def _is_a_file_name(cls, name: str) -> str:
+        known = ", ".join(f"{{{f}}}" for f in NAME_FIELDS)
         try:
-            fields = [f for _, f, _, _ in string.Formatter().parse(name) if f is not None]
-        except ValueError as error:
-            raise ValueError(f"found '{name}': {error}") from None
-        unknown = [f for f in fields if f not in NAME_FIELDS]
-        if unknown:
-            known = ", ".join(f"{{{f}}}" for f in NAME_FIELDS)
-            raise ValueError(f"unknown field {{{unknown[0]}}} in '{name}'; known: {known}")
-        if not re.fullmatch(r"[^/\0\\.][^/\0\\]*\.tif", name):
-            raise ValueError(f"found '{name}', expected a file name that ends in .tif")
+            pieces = list(string.Formatter().parse(name))
+        except ValueError:
+            raise ValueError(
+                f"expected braces in pairs, around one of {known}; a brace itself is {{{{ or }}}}"
+            ) from None
+        for _, field, spec, conversion in pieces:
+            if field is not None and (field not in NAME_FIELDS or spec or conversion):
+                raise ValueError(f"expected no other fields than {known}")
+        if not re.fullmatch(r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*\.tif", name):
+            raise ValueError("expected a file name, without folders, that ends in .tif")
         return name
 
 
@@ -221,14 +228,12 @@ class Job(Section):
     """A job: which scenes, by which model, on which devices, to which label maps."""
 
     version: Literal[1] = Field(description="The format of this file.")
-    name: StrictStr = Field(
-        default="",
-        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$|^$",
-        description="Name of the job; default: the file's stem.",
-    )
-    scenes: Scenes
+    name: JobName = Field(default="", description="Name of the job; default: the file's stem.")
+    scenes: Scenes = Field(description="Which scenes are labelled (include), and how.")
     model: StrictStr = Field(min_length=1, description="The model card, relative to the job file.")
-    tiling: Tiling = Tiling()
-    device: Device
-    output: Output
-    run: Run = Run()
+    tiling: Tiling = Field(
+        default_factory=Tiling, description="Tile size, and how far neighbours overlap, in pixels."
+    )
+    device: Device = Field(description="Where the model runs: provider (cann, cuda, cpu) and ids.")
+    output: Output = Field(description="The label maps: dir, name, compress.")
+    run: Run = Field(default_factory=Run, description="How the work is cut into tasks.")
