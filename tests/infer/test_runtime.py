@@ -28,6 +28,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
             (folder / "top_level.txt").write_text(imports)
         else:
             (folder / "RECORD").write_text("onnxruntime/__init__.py,,\n")
+            # Python 3.12 lists only files that are there.
+            (tmp_path / "onnxruntime").mkdir()
+            (tmp_path / "onnxruntime" / "__init__.py").touch()
         importlib.invalidate_caches()
 
     return make
