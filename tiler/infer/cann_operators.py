@@ -7,6 +7,7 @@ import re
 import onnx
 from onnx import TensorProto, shape_inference
 
+from tiler.infer.graph import ONNX_DOMAINS
 from tiler.infer.proof import NodeRun
 
 # The provider's own list, the same in ONNX Runtime 1.22 to 1.24. Up to 1.23 a graph is cut at
@@ -30,7 +31,6 @@ LISTED = frozenset(
 )
 # The oldest opset whose nodes it takes.
 _OLDEST_OPSET = 8
-_ONNX = ("", "ai.onnx")
 # Types that neural networks are made of; compilers know few operators for others.
 _USUAL = {"float", "float16", "int8", "uint8", "int16", "int32", "int64", "bool"}
 _PLACED_ON = re.compile(r"Node\(s\) placed on \[(?P<provider>\w+)\]")
@@ -62,7 +62,7 @@ class ProviderRules:
         for node in self._nodes:
             if node.op_type == "Constant":
                 self._constants.update(node.output)
-        self._opset = next((o.version for o in model.opset_import if o.domain in _ONNX), 0)
+        self._opset = next((o.version for o in model.opset_import if o.domain in ONNX_DOMAINS), 0)
         self._types = _tensor_types(model)
 
     def why_not(self, run: NodeRun) -> str:
@@ -80,7 +80,7 @@ class ProviderRules:
         return [(operator, why, name) for operator, why, name in found if why is not None]
 
     def _doubt(self, node: onnx.NodeProto) -> str | None:
-        if node.domain not in _ONNX:
+        if node.domain not in ONNX_DOMAINS:
             return f"an operator of domain {node.domain}"
         if self._opset < _OLDEST_OPSET:
             return f"opset {self._opset} is too old, {_OLDEST_OPSET} is the least"

@@ -13,6 +13,8 @@ from onnx.external_data_helper import load_external_data_for_model
 
 # What protobuf can hold in one message.
 LARGEST_BYTES = 2**31 - 1
+# Two names for one: the operators of the ONNX standard.
+ONNX_DOMAINS = ("", "ai.onnx")
 # Tensors above this hold weights; shapes and axes are smaller.
 _SMALL_ELEMENTS = 1024
 
@@ -54,13 +56,21 @@ def sha256_of(files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def digest(file: Path) -> str:
+    """SHA-256 of a model as deployed: its file, then the files that hold its weights."""
+    model = onnx.load(file, format="protobuf", load_external_data=False)
+    return sha256_of([file, *external_files(model, file)])
+
+
 def infer_output_shape(
     model: onnx.ModelProto, input_name: str, input_shape: Sequence[int], output_name: str
 ) -> tuple[int | None, ...] | None:
     """Shape of an output for a given shape of the input, as far as ONNX can tell."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
-    _fix_shapes(fixed, input_name, input_shape)
+    _fix_input(fixed, input_name, input_shape)
+    for output in fixed.graph.output:
+        output.type.tensor_type.ClearField("shape")
     try:
         inferred = shape_inference.infer_shapes(fixed, data_prop=True)
     except Exception:  # a hint for an early message, no more; the runtime judges later
@@ -89,7 +99,7 @@ def labelling_model(
     del model.graph.output[:]
     model.graph.output.extend(kept)
     _drop_unused(model.graph)
-    _fix_shapes(model, input_name, input_shape)
+    _fix_input(model, input_name, input_shape)
     model.graph.name = "tiler"
     return model
 
@@ -156,15 +166,15 @@ def _tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
             yield from _tensors(inner)
 
 
-def _fix_shapes(model: onnx.ModelProto, input_name: str, input_shape: Sequence[int]) -> None:
-    """Give the input its shape, and forget all shapes that the exporter wrote down after it."""
-    for info in model.graph.input:
+def _fix_input(model: onnx.ModelProto, input_name: str, shape: Sequence[int]) -> None:
+    """Give the input its shape, and forget what the exporter wrote down of shapes after it."""
+    graph = model.graph
+    for info in graph.input:
         if info.name == input_name:
-            info.CopyFrom(
-                helper.make_tensor_value_info(
-                    input_name, info.type.tensor_type.elem_type, list(input_shape)
-                )
-            )
-    for info in [*model.graph.value_info, *model.graph.output]:
-        if info.type.HasField("tensor_type"):
-            info.type.tensor_type.ClearField("shape")
+            dtype = info.type.tensor_type.elem_type
+            info.CopyFrom(helper.make_tensor_value_info(input_name, dtype, list(shape)))
+    # Types after operators of other domains can't be inferred again.
+    foreign = {o for node in graph.node if node.domain not in ONNX_DOMAINS for o in node.output}
+    kept = [info for info in graph.value_info if info.name in foreign]
+    del graph.value_info[:]
+    graph.value_info.extend(kept)

@@ -11,13 +11,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import TensorProto
 
 from tiler.errors import JobError
-from tiler.infer.graph import (
-    drop_weights,
-    external_files,
-    infer_output_shape,
-    model_inputs,
-    sha256_of,
-)
+from tiler.infer.graph import digest, drop_weights, infer_output_shape, model_inputs
 from tiler.job.card import LoadedCard
 
 _LABEL_DTYPES = {
@@ -102,8 +96,7 @@ class _Check:
 
     def _sha256(self) -> str:
         try:
-            data = external_files(self._proto, self._graph_file)
-            found = sha256_of([self._graph_file, *data])
+            found = digest(self._graph_file)
         except OSError as error:
             problem = f"{self._graph_file}: its data {error.filename}: {error.strerror}"
             raise self._refuse("file", problem) from None

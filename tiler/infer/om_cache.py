@@ -26,11 +26,14 @@ def cache_folder(asked: Path | None) -> Path:
     """Where compiled models are kept: `device.cache_dir`, or the user's cache folder."""
     if asked is not None:
         return asked
+    caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # Relative ones are to be ignored, as the XDG Base Directory Specification says.
+    if caches.is_absolute():
+        return caches / "tiler"
     try:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return Path.home() / ".cache" / "tiler"
     except RuntimeError:
         raise DeviceError("no home folder for compiled models; set device.cache_dir") from None
-    return Path(caches) / "tiler"
 
 
 def cache_key(made_of: Mapping[str, object]) -> str:
@@ -53,16 +56,25 @@ class CompiledModel:
         return bool(sealed) and sealed == self._digests()
 
     def clear(self) -> None:
-        """Throw away what is there."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(mode=0o700, exist_ok=True)
+        """Throw away what is there; raises DeviceError if it can't be."""
+        try:
+            shutil.rmtree(self.folder)
+            self.folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
 
     def seal(self) -> dict[str, str]:
-        """Mark the folder as done; SHA-256 of the compiled models by file name."""
-        digests = self._digests()
+        """Mark the folder as done; SHA-256 of the compiled models by file name.
+
+        Raises DeviceError if it can't be marked.
+        """
         part = self.folder / f"{_DONE}.part"
-        part.write_text(json.dumps(digests))
-        part.replace(self.folder / _DONE)
+        try:
+            digests = self._digests()
+            part.write_text(json.dumps(digests))
+            part.replace(self.folder / _DONE)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
         return digests
 
     @contextmanager
@@ -91,10 +103,14 @@ def compiled_model(cache_dir: Path, key: str) -> Iterator[CompiledModel]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (cache_dir / "om" / f"{key}.lock").open("w")
     except OSError as error:
-        raise DeviceError(
-            f"device.cache_dir: {folder} cannot be written: {error.strerror}. "
-            "Choose a folder that this user may write to"
-        ) from None
+        raise _unwritable(folder, error) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield CompiledModel(folder)
+
+
+def _unwritable(folder: Path, error: OSError) -> DeviceError:
+    return DeviceError(
+        f"device.cache_dir: {folder} cannot be written: {error.strerror}. "
+        "Choose a folder with space that this user may write to"
+    )

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tiler.errors import DeviceError, JobError
-from tiler.infer.graph import LARGEST_BYTES, labelling_model
+from tiler.infer.graph import LARGEST_BYTES, digest, labelling_model
 from tiler.infer.model import Model
 
 # Fatal errors only: what goes wrong is raised, and told once.
@@ -18,15 +18,23 @@ def session_bytes(model: Model, batch: int) -> bytes:
 
     The same model and batch always give the same bytes.
 
-    Raises JobError if the file can't be read any more, or the whole is too large for protobuf.
+    Raises JobError if the file can't be read any more or is another one by now, or if the whole
+    is too large for protobuf.
     """
     shape = (batch, model.bands, model.size_px, model.size_px)
     try:
         proto = labelling_model(
             model.onnx_file, model.input_name, shape, model.output_name, model.logits
         )
+        # After loading, so that no other file can slip in between.
+        found = digest(model.onnx_file)
     except OSError as error:
         raise JobError(f"{model.onnx_file}: {error.strerror or error}") from None
+    if found != model.sha256:
+        raise JobError(
+            f"{model.onnx_file} has changed since the run began: its SHA-256 was "
+            f"{model.sha256[:12]}…, now it is {found[:12]}…. Run again"
+        )
     if proto.ByteSize() > LARGEST_BYTES:
         raise JobError(f"{model.onnx_file}: models above 2 GB, weights included, are not supported")
     content: bytes = proto.SerializeToString(deterministic=True)
