@@ -72,7 +72,7 @@ class ProviderRules:
         node = next(iter(named or same), None)
         if node is None:
             return "put in by ONNX Runtime"
-        return self._doubt(node) or "refused for its attributes"
+        return self._doubt(node) or "the provider refuses this one"
 
     def doubtful(self) -> list[tuple[str, str, str]]:
         """Nodes that the compiler is the likeliest to refuse: operator, why, name."""
