@@ -13,7 +13,8 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 def absolute_path(text: str, base: Path, environ: Mapping[str, str]) -> str:
     """`text` as an absolute path; relative ones are relative to the folder `base`.
 
-    `${VARIABLE}` and a leading `~` are replaced; glob characters are left as they are.
+    `${VARIABLE}` and a leading `~` are replaced; glob characters, and a slash at the end, are left
+    as they are.
 
     Raises ValueError, with words for the file's author, if that can't be done.
     """
@@ -35,4 +36,5 @@ def absolute_path(text: str, base: Path, environ: Mapping[str, str]) -> str:
     plain = os.path.normpath(whole)
     # Behind a symbolic link, `..` may lead elsewhere than back.
     same = os.path.realpath(plain) == os.path.realpath(whole)
-    return plain if same else str(whole)
+    path = plain if same else str(whole)
+    return f"{path}/" if expanded.endswith("/") and path != "/" else path
