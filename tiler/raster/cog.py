@@ -8,6 +8,7 @@ import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from xml.etree.ElementTree import ParseError, parse
 
 import numpy as np
 import rasterio
@@ -22,11 +23,13 @@ from tiler.raster.durable import unwritable
 from tiler.raster.env import gdal_env
 from tiler.raster.mosaic import LabelMap, check_coverage, mosaic_vrt
 from tiler.raster.opening import GDAL_ERRORS, reason
-from tiler.raster.spool import PartFile
+from tiler.raster.spool import PartFile, is_whole
 
 __all__ = ["LabelMap", "assemble", "verify"]
 
 BLOCK_PX = 512
+# np.bincount makes 8 bytes of each label.
+COUNTED_AT_ONCE = 2**20
 # On labels, zstd's level 9 takes six times level 1's time to save a sixth of its bytes;
 # deflate's level 6 saves more, and who asks for deflate has asked for slow and small.
 LEVELS = {"zstd": {"level": 1}, "deflate": {"level": 6}, "lzw": {}, "none": {}}
@@ -37,14 +40,18 @@ def assemble(
 ) -> None:
     """Write the label map as a COG at `target`, and its class names in `target`.aux.xml.
 
-    Overviews are by mode: an overview pixel is the most frequent class below it, and nodata
-    only where all of them are. `threads` is how many compress. Memory is bounded by GDAL's
-    block cache, whatever the scene's size.
+    Overviews are by mode, each level of the one below: an overview pixel is the most frequent
+    class of the four pixels that it stands for, and nodata only where all of them are.
+    `threads` is how many compress. Memory is bounded by GDAL's block cache, whatever the
+    scene's size.
 
-    Raises CoverageError unless the parts' cores partition the scene, and SceneError, naming
-    the folder, if the file can't be written.
+    Raises CoverageError unless the parts' cores partition the scene, and SceneError if a part
+    can't be read, or, naming the folder, if the file can't be written; then nothing is left.
     """
     check_coverage([part.core for part in parts], label_map.height, label_map.width)
+    least_bytes = _least_bytes(parts, label_map)
+    if shutil.disk_usage(target.parent).free < least_bytes:
+        raise unwritable(target, _full(least_bytes))
     vrt = mosaic_vrt(parts, label_map)
     try:
         with gdal_env(), MemoryFile(vrt, ext=".vrt") as memory, memory.open() as mosaic:
@@ -59,18 +66,55 @@ def assemble(
                 num_threads=threads,
                 **LEVELS[label_map.compress],
             )
-    except GDAL_ERRORS as error:
-        raise unwritable(target, _why(error, parts, target)) from error
+        _require_names(target, label_map)
+    except BaseException as error:
+        for suffix in ("", ".aux.xml", ".ovr.tmp"):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+        if isinstance(error, GDAL_ERRORS):
+            raise _fault(error, parts, target, least_bytes) from error
+        raise
 
 
-def _why(error: Exception, parts: Sequence[PartFile], target: Path) -> str:
-    """GDAL's reason, or that the disk is full: GDAL says so on stderr only, and has removed
-    the file by the time that its error is raised."""
-    # Overviews take a third of the map's own bytes; the rest is the table of blocks.
-    needed = sum(part.size_bytes for part in parts) * 3 // 2 + 2**16
-    if shutil.disk_usage(target.parent).free < needed:
-        return f"{os.strerror(errno.ENOSPC)} (about {needed // 2**20 + 1} MB are needed)"
-    return reason(error)
+def _require_names(target: Path, label_map: LabelMap) -> None:
+    """Raise OSError unless GDAL wrote the class names; on a full disk, it only warns."""
+    try:
+        found = [c.text for c in parse(f"{target}.aux.xml").iter("Category")]
+    except (OSError, ParseError):
+        found = []
+    if len(found) != max(c.id for c in label_map.legend.classes) + 1:
+        raise OSError("GDAL could not write its class names")
+
+
+def _least_bytes(parts: Sequence[PartFile], label_map: LabelMap) -> int:
+    """What the label map takes at the very least: overviews, written twice, take two thirds
+    more, and no codec beats the parts' own by as much."""
+    if label_map.compress == "none":
+        return label_map.height * label_map.width * label_map.legend.dtype.itemsize
+    return sum(part.size_bytes for part in parts)
+
+
+def _full(least_bytes: int) -> str:
+    needed_mb = least_bytes * 5 // 3 // 2**20 + 1
+    return f"{os.strerror(errno.ENOSPC)} (about {needed_mb} MB are needed)"
+
+
+def _fault(
+    error: Exception, parts: Sequence[PartFile], target: Path, least_bytes: int
+) -> SceneError:
+    """What was at fault: a part, the disk, or what GDAL says.
+
+    That the disk is full, GDAL says on stderr only, and has removed the file by the time that
+    its error is raised.
+    """
+    for part in parts:
+        if not is_whole(part):
+            return SceneError(
+                f"{part.path} no longer holds the labels that were written to it. "
+                "Run the scene again"
+            )
+    if shutil.disk_usage(target.parent).free < 2 * least_bytes + 2**16:
+        return unwritable(target, _full(least_bytes))
+    return unwritable(target, reason(error))
 
 
 def verify(parts: Sequence[PartFile], target: Path) -> dict[int, int]:
@@ -103,7 +147,9 @@ def _crc32(file: DatasetReader, core: Window, counts: NDArray[np.int64]) -> int:
         window = RasterioWindow(strip.col, strip.row, strip.width, strip.height)
         labels = file.read(1, window=window)
         crc = zlib.crc32(labels.data, crc)
-        counts += np.bincount(labels.ravel(), minlength=len(counts))
+        for start in range(0, labels.size, COUNTED_AT_ONCE):
+            some = labels.ravel()[start : start + COUNTED_AT_ONCE]
+            counts += np.bincount(some, minlength=len(counts))
     return crc
 
 

@@ -23,6 +23,11 @@ _OPTIONS: dict[str, str] = {
     "GTIFF_IGNORE_READ_ERRORS": "NO",
     # A VRT is data; it runs no code of its own.
     "GDAL_VRT_ENABLE_PYTHON": "NO",
+    # An error in a thread of GDAL's own never reaches rasterio, which then knows no reason.
+    "GDAL_NUM_THREADS": "1",
+    "VRT_NUM_THREADS": "1",
+    # Class names live in .aux.xml files.
+    "GDAL_PAM_ENABLED": "YES",
 }
 
 

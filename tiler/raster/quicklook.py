@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import rasterio
-from rasterio.errors import RasterioError
 from rasterio.io import MemoryFile
 
 from tiler.errors import SceneError
 from tiler.raster.durable import write_whole
 from tiler.raster.env import gdal_env
+from tiler.raster.opening import GDAL_ERRORS, reason
 
 
 def write_quicklook(label_map: Path, target: Path, max_px: int = 1024) -> None:
@@ -28,8 +28,11 @@ def write_quicklook(label_map: Path, target: Path, max_px: int = 1024) -> None:
                 shape = tuple(max(round(side / shrink), 1) for side in file.shape)
                 labels = file.read(1, out_shape=shape)
                 colors = file.colormap(1)
-        except RasterioError as error:
-            raise SceneError(f"{label_map} cannot be read for its quicklook: {error}") from error
+        except GDAL_ERRORS as error:
+            raise SceneError(
+                f"{label_map} cannot be read for its quicklook: {reason(error)}. "
+                "Run the scene again"
+            ) from error
         palette = np.zeros((max(colors) + 1, 4), np.uint8)
         for label, color in colors.items():
             palette[label] = color

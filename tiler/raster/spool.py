@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rasterio
 from numpy.typing import NDArray
 from rasterio.io import MemoryFile
 
 from tiler.grid.window import Window
 from tiler.raster.durable import write_whole
 from tiler.raster.env import gdal_env
+from tiler.raster.opening import GDAL_ERRORS
 
 BLOCK_PX = 512
 
@@ -62,6 +64,17 @@ def write_part(
         content = memory.getbuffer()
         write_whole(path, content)
         return PartFile(path, core, zlib.crc32(labels.data), len(content))
+
+
+def is_whole(part: PartFile) -> bool:
+    """Whether a part's file is there and holds the labels whose checksum it was recorded with."""
+    try:
+        with gdal_env(), rasterio.open(part.path) as file:
+            labels = file.read(1)
+    except GDAL_ERRORS:
+        return False
+    size = (part.core.height, part.core.width)
+    return labels.shape == size and zlib.crc32(labels.data) == part.crc32
 
 
 def _block_px(length_px: int) -> int:
