@@ -27,6 +27,8 @@ _EXPECTED = {
     "dict_type": "keys and values",
     "string_unicode": "text that is UTF-8",
     "string_too_short": "some text",
+    # Of Title; other patterns have words of their own.
+    "string_pattern_mismatch": "a line of text",
 }
 
 
@@ -103,6 +105,8 @@ def _expected(model: type[BaseModel], fault: Any) -> str:
         return f"{context['ge']} or more"
     if kind == "less_than_equal":
         return f"{context['le']} or less"
+    if kind == "greater_than":
+        return f"more than {context['gt']:g}"
     if kind == "too_short":
         return "at least one entry"
     message = str(fault["msg"])
@@ -113,8 +117,8 @@ def _unknown_key(model: type[BaseModel], place: Place) -> str:
     name = str(place[-1])
     section = _section(model, place[:-1])
     known = list(section.model_fields)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    near = near or [path for path in _paths(model) if path.endswith(f".{name}")]
+    elsewhere = [path for path in _paths(model) if path.rpartition(".")[2] == name]
+    near = elsewhere or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     prefix = f"{_path(place[:-1])}: " if len(place) > 1 else ""
     return f"{prefix}unknown key {shown(name)}{hint} Known: {', '.join(known)}"
