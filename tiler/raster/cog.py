@@ -50,8 +50,7 @@ def assemble(
     """
     check_coverage([part.core for part in parts], label_map.height, label_map.width)
     least_bytes = _least_bytes(parts, label_map)
-    if shutil.disk_usage(target.parent).free < least_bytes:
-        raise unwritable(target, _full(least_bytes))
+    _refuse_full_disk(target, least_bytes)
     vrt = mosaic_vrt(parts, label_map)
     try:
         with gdal_env(), MemoryFile(vrt, ext=".vrt") as memory, memory.open() as mosaic:
@@ -93,6 +92,15 @@ def _least_bytes(parts: Sequence[PartFile], label_map: LabelMap) -> int:
     return sum(part.size_bytes for part in parts)
 
 
+def _refuse_full_disk(target: Path, least_bytes: int) -> None:
+    try:
+        free_bytes = shutil.disk_usage(target.parent).free
+    except OSError as error:
+        raise unwritable(target, error) from error
+    if free_bytes < least_bytes:
+        raise unwritable(target, _full(least_bytes))
+
+
 def _full(least_bytes: int) -> str:
     needed_mb = least_bytes * 5 // 3 // 2**20 + 1
     return f"{os.strerror(errno.ENOSPC)} (about {needed_mb} MB are needed)"
@@ -120,24 +128,28 @@ def _fault(
 def verify(parts: Sequence[PartFile], target: Path) -> dict[int, int]:
     """Read the whole file at `target` back and compare its labels with each part's checksum.
 
-    GDAL may lose an error in closing a file: a full disk, for one. Reading is the only proof.
+    GDAL may lose an error in closing a file, that of a full disk too. Reading is the only proof.
 
     Returns the number of pixels of each label that occurs, nodata included.
 
     Raises SceneError if a block can't be read or labels differ from those computed.
     """
-    fault = f"{target} does not hold what was computed"
     try:
         with gdal_env(), rasterio.open(target) as file:
             counts = np.zeros(np.iinfo(file.dtypes[0]).max + 1, np.int64)
             for part in parts:
                 if _crc32(file, part.core, counts) != part.crc32:
-                    raise SceneError(f"{fault}: {part.core} differ. Run the scene again")
+                    raise _unsound(target, f"{part.core} differ")
     except GDAL_ERRORS as error:
-        raise SceneError(
-            f"{fault}: {reason(error)}. Is the disk full? Run the scene again"
-        ) from error
+        raise _unsound(target, reason(error)) from error
     return {label: int(counts[label]) for label in np.flatnonzero(counts).tolist()}
+
+
+def _unsound(target: Path, how: str) -> SceneError:
+    # What is left of a full disk is less than the next block.
+    if target.exists() and shutil.disk_usage(target).free < 2**20:
+        return unwritable(target, os.strerror(errno.ENOSPC))
+    return SceneError(f"{target} does not hold what was computed: {how}. Run the scene again")
 
 
 def _crc32(file: DatasetReader, core: Window, counts: NDArray[np.int64]) -> int:

@@ -121,8 +121,6 @@ def _add_legend(band: Element, legend: Legend) -> None:
         found = classes.get(id_)
         _add_color(colors, (*found.color, 255) if found else (0, 0, 0, 255))
         SubElement(names, "Category").text = found.name if found else ""
-    for id_ in range(max(classes) + 1, legend.nodata + 1):
-        _add_color(colors, (0, 0, 0, 0 if id_ == legend.nodata else 255))
 
 
 def _add_color(table: Element, color: tuple[int, int, int, int]) -> None:

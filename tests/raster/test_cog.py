@@ -1,0 +1,374 @@
+"""A scene's parts into its label map."""
+
+from __future__ import annotations
+
+import filecmp
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rasterio
+from numpy.typing import NDArray
+from rasterio.enums import ColorInterp
+from rasterio.shutil import copy
+from rio_cogeo.cogeo import cog_validate
+
+from tests.raster.label_maps import (
+    cut,
+    files_in,
+    label_map_of,
+    legend_of,
+    random_labels,
+    write_label_map,
+    write_parts,
+)
+from tiler.errors import SceneError
+from tiler.grid.window import Window
+from tiler.pixels.legend import LabelClass, Legend
+from tiler.pixels.stitch import CoverageError
+from tiler.raster import cog
+from tiler.raster.cog import assemble, verify
+from tiler.raster.env import gdal_env
+
+SIZES = [(1, 1), (1, 5000), (5000, 1), (511, 513), (512, 512), (513, 511), (1025, 1300)]
+ODD_NAMES = ["a & b", "<i>", "\"double\" 'single'", "Gewässer, naß", "水体", "]]>"]
+
+
+def label_classes(*ids: int) -> Legend:
+    return Legend(tuple(LabelClass(i, f"class {i}", (i, 255 - i, 7)) for i in ids))
+
+
+def category_names(label_map: Path) -> list[str]:
+    return [c.text or "" for c in ElementTree.parse(f"{label_map}.aux.xml").iter("Category")]
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+@pytest.mark.parametrize(("height", "width"), SIZES)
+def test_every_label_reads_back(tmp_path: Path, height: int, width: int) -> None:
+    labels = random_labels(height, width)
+    with rasterio.open(write_label_map(labels, tmp_path)) as file:
+        assert file.dtypes == ("uint8",)
+        assert (file.read(1) == labels).all()
+
+
+# rio-cogeo measures an overview's decimation along rows only, and 1 column can't be halved.
+@pytest.mark.parametrize(("height", "width"), [s for s in SIZES if s != (5000, 1)])
+def test_it_is_a_valid_cloud_optimized_geotiff(tmp_path: Path, height: int, width: int) -> None:
+    path = write_label_map(random_labels(height, width), tmp_path)
+    assert cog_validate(path, strict=True) == (True, [], [])
+
+
+@pytest.mark.parametrize("compress", ["zstd", "deflate", "lzw", "none"])
+def test_it_is_compressed_as_the_job_says(tmp_path: Path, compress: str) -> None:
+    labels = random_labels(600, 700)
+    path = write_label_map(labels, tmp_path, compress=compress)
+    with rasterio.open(path) as file:
+        found = file.compression.name if file.compression else "none"
+        assert found == compress
+        assert (file.read(1) == labels).all()
+
+
+@pytest.mark.parametrize("part_size", [(1, 700), (100, 130), (512, 512), (600, 700)])
+def test_parts_need_no_alignment_with_blocks(tmp_path: Path, part_size: tuple[int, int]) -> None:
+    labels = random_labels(60 if part_size[0] == 1 else 600, 700)
+    with rasterio.open(write_label_map(labels, tmp_path, part_size=part_size)) as file:
+        assert (file.read(1) == labels).all()
+
+
+def test_the_parts_order_and_the_threads_change_no_byte(tmp_path: Path) -> None:
+    labels = random_labels(1100, 1300)
+    label_map = label_map_of(labels)
+    parts = write_parts(labels, cut(1100, 1300, 333, 444), tmp_path / "parts")
+    assemble(parts, label_map, tmp_path / "one.tif", threads=1)
+    assemble(parts[::-1], label_map, tmp_path / "other.tif", threads=4)
+    assert filecmp.cmp(tmp_path / "one.tif", tmp_path / "other.tif", shallow=False)
+
+
+def test_each_block_is_written_once(tmp_path: Path) -> None:
+    labels = random_labels(1100, 1200)
+    path = write_label_map(labels, tmp_path, part_size=(250, 170))
+    whole = write_label_map(labels, tmp_path, part_size=labels.shape, name="whole.tif")
+    at_once = tmp_path / "at-once.tif"
+    with gdal_env(), rasterio.open(whole) as file:
+        copy(
+            file,
+            at_once,
+            driver="COG",
+            compress="zstd",
+            level=1,
+            blocksize=512,
+            overview_resampling="mode",
+            overviews="ignore_existing",
+        )
+    assert path.stat().st_size <= 1.01 * at_once.stat().st_size
+
+
+def test_a_small_map_is_no_bigtiff(tmp_path: Path) -> None:
+    path = write_label_map(random_labels(600, 700), tmp_path)
+    assert path.read_bytes()[:4] == b"II*\0"
+
+
+def overview_levels(path: Path) -> list[NDArray[np.uint8]]:
+    with rasterio.open(path) as file:
+        count = len(file.overviews(1))
+    levels = []
+    for level in range(count):
+        with rasterio.open(path, overview_level=level) as file:
+            levels.append(file.read(1))
+    return levels
+
+
+def quads(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """[height / 2, width / 2, 4]: the four pixels below each overview pixel."""
+    height, width = labels.shape
+    return (
+        labels.reshape(height // 2, 2, width // 2, 2)
+        .transpose(0, 2, 1, 3)
+        .reshape(height // 2, width // 2, 4)
+    )
+
+
+def test_an_overview_pixel_is_the_most_frequent_class_below_it(tmp_path: Path) -> None:
+    labels = random_labels(1024, 2048, count=3)
+    below = labels
+    levels = overview_levels(write_label_map(labels, tmp_path))
+    assert [level.shape for level in levels] == [(512, 1024), (256, 512)]
+    for level in levels:
+        counts = np.stack([(quads(below) == label).sum(axis=2) for label in range(3)])
+        valid = counts.sum(axis=0) > 0
+        chosen = np.take_along_axis(counts, np.minimum(level, 2)[None].astype(int), axis=0)[0]
+        assert (chosen[valid] == counts.max(axis=0)[valid]).all()
+        below = level
+
+
+def test_an_overview_pixel_is_nodata_only_where_all_below_it_are(tmp_path: Path) -> None:
+    below = labels = random_labels(1024, 2048)
+    for level in overview_levels(write_label_map(labels, tmp_path)):
+        assert ((level == 255) == (quads(below) == 255).all(axis=2)).all()
+        below = level
+
+
+def covered(size: int, below_size: int) -> list[NDArray[np.int64]]:
+    """For each overview pixel along an axis, its first, second and third pixel below."""
+    scale = below_size / size
+    first = np.floor(np.arange(size) * scale).astype(int)
+    last = np.ceil(np.arange(1, size + 1) * scale).astype(int) - 1
+    return [np.minimum(first + i, last) for i in range(3)]
+
+
+def test_an_overview_pixel_of_an_odd_sized_map_occurs_in_its_source_block(tmp_path: Path) -> None:
+    below = labels = random_labels(1027, 771, count=200)
+    for level in overview_levels(write_label_map(labels, tmp_path)):
+        rows, cols = map(covered, level.shape, below.shape)
+        assert np.any([below[np.ix_(r, c)] == level for r in rows for c in cols], axis=0).all()
+        below = level
+
+
+def test_nodata_and_the_colour_table_are_the_legends(tmp_path: Path) -> None:
+    with rasterio.open(write_label_map(random_labels(30, 40), tmp_path)) as file:
+        assert file.nodata == 255
+        assert file.colorinterp == (ColorInterp.palette,)
+        colors = file.colormap(1)
+    assert [colors[i] for i in range(8)] == [(i, 0, 255 - i, 255) for i in range(8)]
+    assert colors[255] == (0, 0, 0, 0)
+
+
+def test_class_names_and_tags_survive_any_script_and_markup(tmp_path: Path) -> None:
+    legend = Legend(tuple(LabelClass(i, n, (i, i, i)) for i, n in enumerate(ODD_NAMES)))
+    tags = {f"TILER_{i}": name for i, name in enumerate(ODD_NAMES)}
+    path = write_label_map(random_labels(30, 40, 6), tmp_path, legend=legend, tags=tags)
+    assert category_names(path) == ODD_NAMES
+    with rasterio.open(path) as file:
+        assert {key: value for key, value in file.tags().items() if key in tags} == tags
+
+
+def test_folders_with_any_script_and_markup_are_read_and_written(tmp_path: Path) -> None:
+    folder = tmp_path / "Gewässer & <水体> \"x\" 'y'"
+    labels = random_labels(60, 70)
+    with rasterio.open(write_label_map(labels, folder, part_size=(30, 40))) as file:
+        assert (file.read(1) == labels).all()
+
+
+def test_an_id_between_classes_has_an_empty_name_and_is_black(tmp_path: Path) -> None:
+    legend = label_classes(3, 7)
+    labels = np.array([[3, 7, 255]], np.uint8)
+    path = write_label_map(labels, tmp_path, legend=legend)
+    assert category_names(path) == ["", "", "", "class 3", "", "", "", "class 7"]
+    with rasterio.open(path) as file:
+        colors = file.colormap(1)
+        assert (file.read(1) == labels).all()
+    assert colors[3] == (3, 252, 7, 255)
+    assert colors[5] == (0, 0, 0, 255)
+
+
+@pytest.mark.parametrize("largest", [254, 255])
+def test_the_largest_uint8_class_and_the_smallest_that_needs_uint16(
+    tmp_path: Path, largest: int
+) -> None:
+    legend = Legend((LabelClass(largest, "last", (1, 2, 3)),))
+    labels = np.array([[largest, legend.nodata]], legend.dtype)
+    with rasterio.open(write_label_map(labels, tmp_path, legend=legend)) as file:
+        assert file.dtypes == (legend.dtype.name,)
+        assert file.nodata == legend.nodata
+        assert file.colormap(1)[largest] == (1, 2, 3, 255)
+        assert (file.read(1) == labels).all()
+
+
+def test_300_classes_make_a_uint16_map_with_all_names_and_colours(tmp_path: Path) -> None:
+    labels = random_labels(520, 530, 300, 65_535)
+    path = write_label_map(labels, tmp_path, legend=legend_of(300))
+    assert cog_validate(path, strict=True) == (True, [], [])
+    assert category_names(path) == [f"class {i}" for i in range(300)]
+    with rasterio.open(path) as file:
+        assert (file.dtypes, file.nodata) == (("uint16",), 65_535)
+        assert file.colormap(1)[299] == (43, 1, 212, 255)
+        assert (file.read(1) == labels).all()
+
+
+def test_parts_that_leave_a_hole_are_our_own_bug_and_make_no_file(tmp_path: Path) -> None:
+    labels = random_labels(60, 70)
+    parts = write_parts(labels, cut(60, 70, 30, 70)[:1], tmp_path / "parts")
+    with pytest.raises(CoverageError, match=r"rows 30 to 59, columns 0 to 69 were written 0 times"):
+        assemble(parts, label_map_of(labels), tmp_path / "labels.tif")
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("fault", [Path.unlink, truncate, Path.touch])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_part_that_cannot_be_read_fails_the_scene_by_its_name(
+    tmp_path: Path, fault: object, threads: int
+) -> None:
+    labels = random_labels(600, 700)
+    parts = write_parts(labels, cut(600, 700, 300, 350), tmp_path / "parts")
+    if fault is Path.touch:
+        parts[3].path.write_bytes(b"")
+    else:
+        fault(parts[3].path)  # type: ignore[operator]
+    with pytest.raises(SceneError, match=r"parts/part-3\.tif no longer holds"):
+        assemble(parts, label_map_of(labels), tmp_path / "labels.tif", threads)
+    assert files_in(tmp_path) == []
+
+
+def test_a_full_disk_is_told_with_its_folder_and_nothing_is_left(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    labels = random_labels(3000, 3000, 200)
+    parts = write_parts(labels, cut(3000, 3000, 1500, 1500), tmp_path / "parts")
+    with pytest.raises(SceneError, match="No space left on device") as caught:
+        assemble(parts, label_map_of(labels, legend_of(200)), small_disk / "labels.tif")
+    assert str(caught.value).startswith(f"{small_disk}: labels.tif cannot be written: ")
+    assert files_in(small_disk) == []
+
+
+@pytest.mark.parametrize("free_kb", [0, 4, 12, 200, 330])
+def test_a_disk_that_fills_up_on_the_way_leaves_nothing(
+    tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch, free_kb: int
+) -> None:
+    labels = random_labels(800, 800, 200)
+    parts = write_parts(labels, cut(800, 800, 400, 400), tmp_path / "parts")
+    (small_disk / "other").write_bytes(bytes((4096 - free_kb) * 1024))
+    monkeypatch.setattr(cog, "_refuse_full_disk", lambda *_: None)
+    with pytest.raises(SceneError, match="No space left on device"):
+        assemble(parts, label_map_of(labels, legend_of(200)), small_disk / "labels.tif")
+    assert files_in(small_disk) == ["other"]
+
+
+@pytest.mark.parametrize("free_kb", [340, 400, 500, 600, 670])
+def test_a_full_disk_that_gdal_loses_is_found_by_reading_back(
+    tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch, free_kb: int
+) -> None:
+    labels = random_labels(800, 800, 200)
+    parts = write_parts(labels, cut(800, 800, 400, 400), tmp_path / "parts")
+    (small_disk / "other").write_bytes(bytes((4096 - free_kb) * 1024))
+    monkeypatch.setattr(cog, "_refuse_full_disk", lambda *_: None)
+    with pytest.raises(SceneError, match="No space left on device"):  # noqa: PT012
+        assemble(parts, label_map_of(labels, legend_of(200)), small_disk / "labels.tif")
+        verify(parts, small_disk / "labels.tif")
+
+
+def test_class_names_that_gdal_cannot_write_fail_the_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cog, "copy", lambda _, target, **options: target.touch())
+    with pytest.raises(SceneError, match="could not write its class names"):
+        write_label_map(random_labels(30, 40), tmp_path)
+    assert files_in(tmp_path) == []
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    labels = random_labels(30, 40)
+    parts = write_parts(labels, cut(30, 40, 30, 40), tmp_path / "parts")
+    with pytest.raises(SceneError, match=r"gone: labels\.tif cannot be written: No such file"):
+        assemble(parts, label_map_of(labels), tmp_path / "gone" / "labels.tif")
+
+
+def test_an_interrupted_assembly_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object, target: Path, **options: object) -> None:
+        for suffix in ("", ".aux.xml", ".ovr.tmp"):
+            Path(f"{target}{suffix}").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cog, "copy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_label_map(random_labels(30, 40), tmp_path)
+    assert files_in(tmp_path) == []
+
+
+def test_verify_counts_the_pixels_of_each_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cog, "COUNTED_AT_ONCE", 1000)
+    labels = random_labels(700, 530)
+    cores = cut(700, 530, 600, 200)
+    path = write_label_map(labels, tmp_path, part_size=(600, 200))
+    counts = verify(write_parts(labels, cores, tmp_path / "parts"), path)
+    values, times = np.unique(labels, return_counts=True)
+    assert counts == dict(zip(values.tolist(), times.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("pixel", [(0, 0), (350, 420), (699, 529)])
+def test_verify_finds_one_wrong_pixel_and_its_part(tmp_path: Path, pixel: tuple[int, int]) -> None:
+    labels = random_labels(700, 530)
+    cores = cut(700, 530, 600, 200)
+    wrong = labels.copy()
+    wrong[pixel] ^= 1
+    path = write_label_map(wrong, tmp_path)
+    (core,) = [c for c in cores if c.contains(Window(*pixel, 1, 1))]
+    with pytest.raises(SceneError) as caught:
+        verify(write_parts(labels, cores, tmp_path / "right"), path)
+    assert f"{path} does not hold what was computed: {core} differ" in str(caught.value)
+
+
+def test_verify_finds_labels_that_changed_places(tmp_path: Path) -> None:
+    labels = random_labels(40, 60)
+    path = write_label_map(labels[::-1], tmp_path)
+    with pytest.raises(SceneError, match="does not hold what was computed"):
+        verify(write_parts(labels, cut(40, 60, 40, 60), tmp_path / "right"), path)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9])
+def test_verify_finds_a_truncated_file(tmp_path: Path, kept: float) -> None:
+    labels = random_labels(700, 530)
+    path = write_label_map(labels, tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(SceneError, match="does not hold what was computed"):
+        verify(write_parts(labels, cut(700, 530, 600, 200), tmp_path / "parts"), path)
+
+
+def test_verify_finds_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match="does not hold what was computed"):
+        verify([], tmp_path / "gone.tif")
+
+
+def test_a_small_disk_has_its_own_space(small_disk: Path) -> None:
+    """Or the tests above would show nothing."""
+    done = subprocess.run(["df", "-k", small_disk], capture_output=True, text=True, check=True)
+    assert "4096" in done.stdout
