@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +104,3 @@ def job_lines(*lines: str) -> list[str]:
 
 def card_lines(*lines: str) -> list[str]:
     return [f"card.yaml: {line}" for line in lines]
-
-
-def of(key: str, values: Sequence[Any]) -> list[dict[str, Any]]:
-    """A job for each value of a key."""
-    return [changed(JOB, {key: value}) for value in values]

@@ -226,6 +226,8 @@ def test_a_name_that_is_no_folder_name_is_refused(tmp_path: Path, name: str) -> 
         ({"device.threads": 0}, "device.threads: found 0, expected 1 or more"),
         ({"device.batch": 0}, "device.batch: found 0, expected 1 or more"),
         ({"device.batch": 10_000}, "device.batch: found 10000, expected 1024 or less"),
+        ({"device.parity": "half"}, "device.parity: found 'half', expected a number"),
+        ({"device.parity": math.nan}, "device.parity: found nan, expected 0 or more"),
         ({"device.parity": 1.5}, "device.parity: found 1.5, expected 1 or less"),
         ({"run.tiles_per_part": 0}, "run.tiles_per_part: found 0, expected 1 or more"),
         ({"scenes.invalid": "some"}, "scenes.invalid: found 'some', expected all or any"),

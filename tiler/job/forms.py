@@ -37,9 +37,7 @@ def expected(words: str) -> WrapValidator:
 
 
 # Strict floats take whole numbers too, but neither text nor true and false.
-Number = Annotated[
-    float, Field(strict=True), expected("a number (not-a-number is written .nan, infinity .inf)")
-]
+Number = Annotated[float, Field(strict=True), expected("a number")]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), expected("a finite number")]
 # Shown to people and written into tags and XML: no control characters, and not blank.
 Title = Annotated[StrictStr, Field(pattern=r"^[^\x00-\x1f]*[^\x00-\x20][^\x00-\x1f]*$")]

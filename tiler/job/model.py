@@ -35,6 +35,9 @@ Band = Annotated[
     Annotated[StrictInt, Field(ge=1)] | Annotated[StrictStr, Field(min_length=1)],
     expected("a band's index (1 is the first) or its name"),
 ]
+Nodata = Annotated[
+    float, Field(strict=True), expected("a number (not-a-number is written .nan, infinity .inf)")
+]
 DeviceId = Annotated[StrictInt, Field(ge=0)]
 
 
@@ -71,7 +74,7 @@ class Scenes(Section):
         description="Bands to read, in the model's order: 1-based indexes or names. "
         "null: by the names in the model card.",
     )
-    nodata: Number | None = Field(
+    nodata: Nodata | None = Field(
         default=None, description="The value of invalid pixels, instead of the file's own."
     )
     invalid: Literal["all", "any"] = Field(
