@@ -12,7 +12,6 @@ from tests.job.files import JOB, changed, faults, load, write
 from tiler.job.load import load_job
 from tiler.job.model import Device, Job, Output, Run, Scenes, Tiling
 
-
 # What it means
 
 
