@@ -26,6 +26,8 @@ _OPTIONS: dict[str, str] = {
     # An error in a thread of GDAL's own never reaches rasterio, which then knows no reason.
     "GDAL_NUM_THREADS": "1",
     "VRT_NUM_THREADS": "1",
+    # Sources of a VRT that GDAL holds open, 0.5 MB each if tiled: 450 unless told.
+    "GDAL_MAX_DATASET_POOL_SIZE": "64",
     # Class names live in .aux.xml files.
     "GDAL_PAM_ENABLED": "YES",
 }
