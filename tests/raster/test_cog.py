@@ -177,6 +177,15 @@ def test_class_names_and_tags_survive_any_script_and_markup(tmp_path: Path) -> N
         assert {key: value for key, value in file.tags().items() if key in tags} == tags
 
 
+def test_gdal_reads_the_class_names(tmp_path: Path) -> None:
+    path = write_label_map(random_labels(30, 40), tmp_path)
+    # rasterio does not show category names; GDAL writes those that it read into a VRT.
+    with gdal_env():
+        copy(path, tmp_path / "seen.vrt", driver="VRT")
+    seen = ElementTree.parse(tmp_path / "seen.vrt").iter("Category")
+    assert [c.text for c in seen] == [f"class {i}" for i in range(8)]
+
+
 def test_folders_with_any_script_and_markup_are_read_and_written(tmp_path: Path) -> None:
     folder = tmp_path / "Gewässer & <水体> \"x\" 'y'"
     labels = random_labels(60, 70)
