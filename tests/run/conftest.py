@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -48,12 +47,17 @@ class Ended:
 
 def run_tiler(*arguments: str | Path, **options: Any) -> Ended:
     """Run `tiler` with these arguments."""
+    return _run(["-m", "tiler", *map(str, arguments)], **options)
+
+
+def run_program(program: Path, env: dict[str, str]) -> Ended:
+    """Run a Python program of the test's own."""
+    return _run([str(program)], env=env)
+
+
+def _run(arguments: list[str], **options: Any) -> Ended:
     done = subprocess.run(
-        [sys.executable, "-m", "tiler", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        **{"env": {**os.environ, "COVERAGE_PROCESS_START": ""}, **options},
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, **options
     )
     return Ended(done.returncode, done.stdout, done.stderr)
 

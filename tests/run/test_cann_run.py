@@ -13,7 +13,7 @@ from tests.ascend_sim.fixtures import AscendEnv
 from tests.ascend_sim.trace import DEVICE_TO_HOST, HOST_TO_DEVICE, calls_of, read_trace
 from tests.conftest import write_raster
 from tests.models import context_model, thresholds_labels, thresholds_model
-from tests.run.conftest import Ended, JobFolder, read_labels, run_tiler
+from tests.run.conftest import Ended, JobFolder, read_labels, run_program, run_tiler
 
 RULE = [100.0] * 4
 
@@ -169,20 +169,92 @@ def test_3_without_the_ascend_libraries_naming_the_one_that_is_missing(
     assert "libascendcl.so" in ended.report["error"]
 
 
+def label_on(
+    folder: JobFolder, env: dict[str, str], *arguments: str, ids: object = (0,)
+) -> tuple[Ended, NDArray[np.int64]]:
+    """Run a rule over a scene of 12 tiles in parts of four; and what is right for it."""
+    values = pixels(900, 700)
+    write_raster(values, folder=folder.path)
+    card = folder.card(thresholds_model(folder.path / "rule.onnx", 4, 256, RULE), 4, 16)
+    job = job_on(folder, "cann", list(ids) if isinstance(ids, tuple) else ids, card)
+    ended = run_tiler("run", job, "--json", *arguments, env=env)
+    return ended, thresholds_labels(values, RULE)
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
         ("task.exec:6=507015", "507015"),
-        ("aclrtMemcpy:8=507899", "507899"),
+        ("aclrtMemcpy:9=507899", "507899"),
         ("aclmdlExecuteAsync:6=exit9", "died"),
+        ("aclmdlExecuteAsync:6=segv", "died"),
+        ("aclmdlExecuteAsync:6=hang", "device hung"),
+        ("aclrtMemcpy:9=hang", "device hung in ortvalue_from_numpy"),
     ],
 )
-def test_a_fault_in_mid_run_fails_the_scene_with_its_cause(
+def test_a_fault_at_some_tile_costs_a_worker_and_the_map_is_right(
     folder: JobFolder, ascend_env: AscendEnv, fault: str, told: str
 ) -> None:
-    write_raster(pixels(), folder=folder.path)
-    card = folder.card(context_model(folder.path / "context.onnx", 256), 4, 8)
-    ended = run_cann(job_on(folder, "cann", [0], card), ascend_env(devices=1, fault=fault))
-    assert ended.exit_code == 1, ended.stderr
-    assert told in ended.errors["scene.tif"]
+    """The sixth run of each process fails: part after part is tried again, and done."""
+    env = ascend_env(devices=1, fault=fault)
+    ended, expected = label_on(folder, env, "--set", "run.tile_timeout_s=4")
+    assert ended.exit_code == 0, ended.stderr
+    assert (labels(folder, "cann") == expected).all()
+    assert told in ended.stderr
+
+
+def test_a_part_that_always_fails_is_given_up_after_its_retries(
+    folder: JobFolder, ascend_env: AscendEnv
+) -> None:
+    ended, _ = label_on(folder, ascend_env(devices=1, fault="task.exec:2+=507015"))
+    assert ended.exit_code == 1
+    error = ended.errors["scene.tif"]
+    assert "part 0" in error
+    assert "failed 3 times" in error
+    assert "507015" in error
     assert not (folder.path / "cann").exists()
+
+
+def test_a_device_that_is_lost_is_set_aside_and_the_other_does_its_work(
+    folder: JobFolder, ascend_env: AscendEnv
+) -> None:
+    env = ascend_env(devices=2, fault="aclrtMemcpy@1:5+=507010")
+    ended, expected = label_on(folder, env, ids=(0, 1))
+    assert ended.exit_code == 0, ended.stderr
+    assert (labels(folder, "cann") == expected).all()
+    assert "device 1: " in ended.stderr
+    assert {p["worker"] for p in manifest(folder)["parts"]} >= {"device 0"}
+
+
+def test_with_no_device_left_the_run_ends_and_what_is_done_is_published(
+    folder: JobFolder, ascend_env: AscendEnv
+) -> None:
+    values = pixels(300, 300)
+    names = ["a.tif", "b.tif", "c.tif", "d.tif", "e.tif", "f.tif"]
+    for name in names:
+        write_raster(values, name, folder=folder.path)
+    card = folder.card(thresholds_model(folder.path / "rule.onnx", 4, 256, RULE), 4, 16)
+    # The first scene has four tiles; with the warm-up's, that makes ten copies.
+    env = ascend_env(devices=1, lost_file=folder.path / "lost")
+    job = folder.job(names, card, device={"provider": "cann", "ids": [0]}, run__retries=0)
+    loss = (
+        "import sys, pathlib, tiler.run.stream as s\n"
+        "before = s.SceneStream._published\n"
+        "def lose(self, *args):\n"
+        f"    pathlib.Path({str(folder.path / 'lost')!r}).touch()\n"
+        "    return before(self, *args)\n"
+        "s.SceneStream._published = lose\n"
+        "from tiler.cli.main import main\n"
+        f"if __name__ == '__main__': sys.exit(main(['run', {str(job)!r}, '--json']))\n"
+    )
+    program = folder.path / "lose.py"
+    program.write_text(loss)
+    ended = run_program(program, env)
+    assert ended.exit_code == 1, ended.stderr
+    done = [s for s in ended.report["scenes"] if s["status"] == "done"]
+    failed = [s for s in ended.report["scenes"] if s["status"] == "failed"]
+    assert done
+    assert "no device is left" in failed[-1]["error"]
+    assert "is set aside; 0 left" in ended.stderr
+    for scene in done:
+        assert (read_labels(Path(scene["output"])) == thresholds_labels(values, RULE)).all()

@@ -59,7 +59,7 @@ def test_0_when_all_is_done_with_one_object_on_stdout(folder: JobFolder, card: P
 def test_without_json_a_person_is_told_where_the_map_is(folder: JobFolder, card: Path) -> None:
     ended = run_tiler("run", folder.job(["scene.tif"], card))
     assert str(folder.out / "scene_labels.tif") in ended.stdout
-    assert "done: 1 of 1 scenes, 4 tiles" in ended.stdout
+    assert "done: 1 done, 0 skipped, 0 failed; 4 tiles" in ended.stdout
 
 
 def test_quiet_says_nothing_when_all_is_well(folder: JobFolder, card: Path) -> None:
@@ -79,6 +79,11 @@ def test_2_for_a_key_that_is_unknown(folder: JobFolder, card: Path) -> None:
 def test_2_for_an_override_that_is_wrong(folder: JobFolder, card: Path) -> None:
     job = folder.job(["scene.tif"], card)
     refused(folder, folder.run(job, "--set", "tiling.size=big"), 2, "tiling.size: found 'big'")
+
+
+def test_2_for_bands_that_are_not_as_many_as_the_model_reads(folder: JobFolder, card: Path) -> None:
+    job = folder.job(["scene.tif"], card, scenes__bands=[1, 2, 3])
+    refused(folder, folder.run(job), 2, "scenes.bands: found 3 bands, expected 4", "b1, b2, b3, b4")
 
 
 def test_2_when_no_scene_is_found(folder: JobFolder, card: Path) -> None:
@@ -186,7 +191,7 @@ def busy(folder: JobFolder, card: Path) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("whole_group", [False, True])
-def test_130_or_143_when_told_to_stop_and_nothing_is_left(
+def test_130_or_143_when_told_to_stop_and_nothing_is_published(
     folder: JobFolder, busy: subprocess.Popen[str], number: signal.Signals, whole_group: bool
 ) -> None:
     children = psutil.Process(busy.pid).children(recursive=True)
@@ -200,6 +205,6 @@ def test_130_or_143_when_told_to_stop_and_nothing_is_left(
     assert (scene["status"], scene["output"]) == ("failed", None)
     assert "stopped before" in scene["error"]
     assert "Traceback" not in stderr
-    assert not folder.out.exists()
+    assert all(file.startswith(".tiler") for file in folder.files_in_out())
     _, alive = psutil.wait_procs(children, timeout=5)
     assert alive == []

@@ -45,6 +45,7 @@ def cli() -> None:
 @JOB
 @SET
 @SCENE
+@click.option("--force", is_flag=True, help="Label scenes again that are done.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and stop, as `tiler plan` does.")
 @JSON
 @QUIET
@@ -53,6 +54,7 @@ def run(
     job: Path,
     overrides: tuple[str, ...],
     only: tuple[str, ...],
+    force: bool,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -69,10 +71,11 @@ def run(
     terminal = Terminal(as_json, quiet, debug)
 
     def label() -> int:
-        from tiler.run.run import check_job, run_job
+        from tiler.run.checked import check_job
+        from tiler.run.run import run_job
 
         with terminal.progress() as progress:
-            report = run_job(check_job(job, overrides, only), progress)
+            report = run_job(check_job(job, overrides, only), progress, force)
         if as_json:
             print(json.dumps(report.as_json()))
         elif not quiet:
@@ -120,7 +123,7 @@ def show_plan(
 
     def survey_all() -> int:
         from tiler.cli.plan_text import plan_lines
-        from tiler.run.run import check_job
+        from tiler.run.checked import check_job
         from tiler.run.survey import plan_as_json, survey
 
         checked = check_job(job, overrides, only)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiler.run.run import CheckedJob
+from tiler.run.checked import CheckedJob
 from tiler.run.survey import SceneSurvey, core_sizes
 
 

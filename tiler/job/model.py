@@ -225,6 +225,19 @@ class Run(Section):
     tiles_per_part: Annotated[StrictInt, Field(ge=1, le=1024)] = Field(
         default=64, description="Tiles of one task; it bounds a worker's memory."
     )
+    retries: Annotated[StrictInt, Field(ge=0, le=100)] = Field(
+        default=2, description="Times that a part is tried again after its worker died."
+    )
+    tile_timeout_s: Annotated[Number, Field(gt=0)] = Field(
+        default=120.0, description="Longest time for one run of the model; then its worker dies."
+    )
+    start_timeout_s: Annotated[Number, Field(gt=0)] = Field(
+        default=3600.0, description="Longest time for opening a session, compiling included."
+    )
+    on_change: Literal["redo", "fail"] = Field(
+        default="redo",
+        description="What to do where a label map is there that was made from something else.",
+    )
 
 
 class Job(Section):

@@ -1,4 +1,4 @@
-"""A part's way through a device worker: read → prepare → infer → stitch → spool."""
+"""A part's way through a device worker: read → prepare → infer → stitch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiler.errors import SceneError
+from tiler.errors import DeviceError, SceneError
 from tiler.grid.parts import Part
 from tiler.grid.tiles import Tile
 from tiler.grid.window import Window
@@ -20,7 +21,6 @@ from tiler.pixels.prepare import Normalisation, model_tile
 from tiler.pixels.stitch import Stitcher
 from tiler.pixels.validity import InvalidRule
 from tiler.raster.reader import SceneReader
-from tiler.raster.spool import PartFile, write_part
 from tiler.run.read_ahead import read_ahead
 
 # Prepared tiles that wait for the device: 4 x 768 x 768 x 4 bytes = 9 MB each.
@@ -41,14 +41,12 @@ class SceneWork:
 
 
 @dataclass(frozen=True)
-class PartResult:
-    """A part's labels in the spool, how many of its tiles were run and skipped, and how long it
-    took."""
+class PartLabels:
+    """A part's labels ([core height, core width]), and how many tiles were run and skipped."""
 
-    file: PartFile
+    labels: NDArray[np.unsignedinteger[Any]]
     tiles: int
     tiles_skipped: int
-    elapsed_s: float
 
 
 @dataclass(frozen=True)
@@ -61,18 +59,13 @@ class PreparedTile:
 
 
 def label_part(
-    scene: SceneWork,
-    part: Part,
-    target: Path,
-    session: Session,
-    progress: Callable[[int], None],
-) -> PartResult:
-    """Label one part and write it to `target`; `progress` is told how many tiles were done.
+    scene: SceneWork, part: Part, session: Session, progress: Callable[[int], None]
+) -> PartLabels:
+    """Label one part; `progress` is told how many tiles were done.
 
-    Raises SceneError if pixels can't be read, labels can't be written, or the model answers a
-    class that its card lacks.
+    Raises SceneError if pixels can't be read or the model answers a class that its card lacks,
+    DeviceError if the device fails; both name the pixels.
     """
-    started = time.monotonic()
     stitcher = Stitcher(part, scene.legend)
     done = _Progress(progress)
     skipped = 0
@@ -95,9 +88,8 @@ def label_part(
             if len(waiting) == session.batch:
                 label_waiting()
         label_waiting()
-    file = write_part(target, stitcher.finish(), part.core, scene.legend.nodata)
     done.flush()
-    return PartResult(file, len(part) - skipped, skipped, time.monotonic() - started)
+    return PartLabels(stitcher.finish(), len(part) - skipped, skipped)
 
 
 def prepare_tiles(scene: SceneWork, part: Part) -> Generator[PreparedTile, None, None]:
@@ -137,7 +129,10 @@ def _label(
     scene: SceneWork, tiles: list[PreparedTile], session: Session, stitcher: Stitcher
 ) -> None:
     values = [t.values for t in tiles if t.values is not None]
-    labels = session.label(values[0][None] if len(values) == 1 else np.stack(values))
+    try:
+        labels = session.label(values[0][None] if len(values) == 1 else np.stack(values))
+    except DeviceError as error:
+        raise DeviceError(f"{tiles[0].tile.window}: {error}") from error
     for tile, tile_labels in zip(tiles, labels, strict=True):
         unknown = scene.legend.unknown(tile_labels)
         if unknown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -15,19 +15,10 @@ from tiler.infer.model import Model
 from tiler.infer.session import Placement
 from tiler.job.model import Job
 from tiler.raster.durable import write_whole
-from tiler.run.label_part import PartResult
+from tiler.run.journal import PartResult
 from tiler.run.plan import ScenePlan
 
 FORMAT = 1
-
-
-@dataclass(frozen=True)
-class LabelledPart:
-    """A part's result, and the worker that it comes from."""
-
-    index: int
-    worker: str
-    result: PartResult
 
 
 def manifest_path(output: Path) -> Path:
@@ -39,8 +30,9 @@ def manifest(
     job: Job,
     model: Model,
     plan: ScenePlan,
+    recipe: Mapping[str, Any],
     placements: Mapping[str, Placement],
-    parts: Sequence[LabelledPart],
+    parts: Sequence[PartResult],
 ) -> dict[str, Any]:
     """All that is known before the label map is assembled.
 
@@ -52,7 +44,8 @@ def manifest(
     return {
         "format": FORMAT,
         "tiler": version("scene-tiler"),
-        "scene": {"path": str(info.path), **fingerprint(info.path)},
+        "recipe": dict(recipe),
+        "scene": str(info.path),
         "height_px": info.height,
         "width_px": info.width,
         "bands": list(plan.bands.indexes),
@@ -66,19 +59,13 @@ def manifest(
             {
                 "part": part.index,
                 "worker": part.worker,
-                "tiles": part.result.tiles,
-                "tiles_skipped": part.result.tiles_skipped,
-                "elapsed_s": round(part.result.elapsed_s, 3),
+                "tiles": part.tiles,
+                "tiles_skipped": part.tiles_skipped,
+                "elapsed_s": round(part.elapsed_s, 3),
             }
-            for part in sorted(parts, key=lambda p: p.index)
+            for part in parts
         ],
     }
-
-
-def fingerprint(path: Path) -> dict[str, int]:
-    """What changes when a file is written anew: its size and its time of modification."""
-    stat = path.stat()
-    return {"bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
 
 def write_manifest(
@@ -88,10 +75,15 @@ def write_manifest(
 
     Raises SceneError if it can't be written.
     """
+    stat = label_map.stat()
     whole = {
         **content,
         "pixels_by_label": {str(label): count for label, count in counts.items()},
-        "label_map": {"bytes": label_map.stat().st_size, "sha256": sha256_of([label_map])},
+        "label_map": {
+            "bytes": stat.st_size,
+            "mtime_ns": stat.st_mtime_ns,
+            "sha256": sha256_of([label_map]),
+        },
         "made_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
     write_whole(target, (json.dumps(whole, indent=1, default=str) + "\n").encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -61,12 +62,12 @@ class RunReport:
     def lines(self) -> list[str]:
         """The same for a person: a line for each scene, and one that counts."""
         told = [_line(s) for s in self.scenes]
-        done = len(self.scenes) - self.failed
-        tiles = sum(s.tiles for s in self.scenes)
+        count = Counter(s.status for s in self.scenes)
+        tiles = sum(s.tiles for s in self.scenes if s.status == "done")
         return [
             *told,
-            f"{self.status}: {done} of {len(self.scenes)} scenes, {tiles} tiles, "
-            f"{self.elapsed_s:.1f} s",
+            f"{self.status}: {count['done']} done, {count['skipped']} skipped, "
+            f"{count['failed']} failed; {tiles} tiles in {self.elapsed_s:.1f} s",
         ]
 
 

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from tiler.errors import InterruptedRunError
+from tiler.errors import InterruptedRunError as Stopped
+
+__all__ = ["Stopped", "stop_on_signals"]
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """Raise InterruptedRunError at the first SIGINT or SIGTERM; a second one ends at once."""
+    """Raise Stopped at the first SIGINT or SIGTERM; a second one ends the process at once."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_DFL)
-        raise InterruptedRunError(number)
+        raise Stopped(number)
 
     before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -9,9 +9,9 @@ from typing import Any
 
 from tiler.errors import SceneError
 from tiler.raster.describe import describe
+from tiler.run.checked import CheckedJob, scene_plan, scene_work
 from tiler.run.label_part import SceneWork, count_empty_tiles
 from tiler.run.plan import ScenePlan
-from tiler.run.run import CheckedJob, scene_plan, scene_work
 
 
 @dataclass(frozen=True)

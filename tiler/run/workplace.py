@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tiler.errors import JobError
@@ -12,27 +14,42 @@ from tiler.job.load import LoadedJob
 from tiler.run.lock import hold
 
 
+@dataclass(frozen=True)
+class Spool:
+    """A job's folder for the parts of scenes, one folder a scene."""
+
+    path: Path
+
+    def keep_only(self, names: set[str]) -> None:
+        """Remove what belongs to scenes that are done, or have changed."""
+        for folder in self.path.iterdir():
+            if folder.name not in names:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
-def workplace(job: LoadedJob) -> Iterator[Path]:
-    """The job's spool folder, ours alone while the block runs, and gone afterwards.
+def workplace(job: LoadedJob) -> Iterator[Spool]:
+    """The job's spool, ours alone while the block runs.
 
-    It lies in `output.dir`, so that publishing a label map is a rename within a filesystem.
+    It lies in `output.dir`, so that publishing a label map is a rename within a filesystem. What
+    is in it when a run ends, however it ends, is there for the next one; an empty one goes.
 
-    Raises JobError if `output.dir` can't be written to, LockedError if another run has it.
+    Raises JobError if `output.dir` can't be written to, LockedError if another run has this job
+    or writes label maps of the same names.
     """
     hidden = job.output_dir / ".tiler"
+    pattern = hashlib.sha256(job.job.output.name.encode()).hexdigest()[:12]
     spool = hidden / job.job.name
     made = [p for p in (job.output_dir, *job.output_dir.parents) if not p.exists()]
     try:
         _make(job, hidden)
-        with hold(hidden / f"{job.job.name}.lock"):
-            # What a run that was killed has left.
-            shutil.rmtree(spool, ignore_errors=True)
+        with hold(hidden / f"{job.job.name}.lock"), hold(hidden / f"names-{pattern}.lock"):
             _make(job, spool)
             try:
-                yield spool
+                yield Spool(spool)
             finally:
-                shutil.rmtree(spool, ignore_errors=True)
+                with suppress(OSError):
+                    spool.rmdir()
     finally:
         with suppress(OSError):
             for folder in (hidden, *made):
