@@ -1,0 +1,1 @@
+"""The door to GDAL: scenes read, label maps written."""
