@@ -62,6 +62,13 @@ def test_without_json_a_person_is_told_where_the_map_is(folder: JobFolder, card:
     assert "done: 1 done, 0 skipped, 0 failed; 4 tiles" in ended.stdout
 
 
+def test_closed_standard_streams_do_no_harm(folder: JobFolder, card: Path) -> None:
+    job = folder.job(["scene.tif"], card)
+    command = f"exec {sys.executable} -m tiler run {job} <&- >&- 2>&-"
+    assert subprocess.run(command, shell=True, check=False).returncode == 0
+    assert (folder.labels("scene") == 0).all()
+
+
 def test_quiet_says_nothing_when_all_is_well(folder: JobFolder, card: Path) -> None:
     ended = run_tiler("run", folder.job(["scene.tif"], card), "--quiet")
     assert (ended.exit_code, ended.stdout, ended.stderr) == (0, "", "")

@@ -6,6 +6,7 @@ The layers below are imported inside the commands, so that `tiler --help` needs 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Literal
@@ -147,8 +148,24 @@ def schema(what: Literal["job", "model"]) -> int:
     return 0
 
 
+def _open_standard_streams() -> None:
+    """Have something behind descriptors 0 to 2 where the caller closed them.
+
+    The next file to be opened would get the free number, and whatever a library writes to its
+    "stderr" would end up in a label map.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
+    _open_standard_streams()
     # A file name may hold bytes that are no text; it must be printable all the same.
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
